@@ -91,7 +91,7 @@ var _ = Describe("The command addon-agent", func() {
 			"--health-probe-bind-address", health, "--metrics-bind-address", metrics, "--log-format=json", "-v=1")
 		Eventually(statusCode("http://" + health + "/readyz")).Should(Equal(http.StatusOK))
 		Eventually(statusCode("http://" + health + "/healthz")).Should(Equal(http.StatusOK))
-		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("Unknown", leaseNotFound))
 		Eventually(statusCode("http://" + metrics + "/metrics")).Should(Equal(http.StatusOK))
 		Eventually(session.Err).Should(gbytes.Say(`{"level":"info".*"msg":"Available changed".*"reason":"ManagedClusterAddOnLeaseNotFound"`))
 

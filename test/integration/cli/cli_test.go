@@ -156,24 +156,24 @@ var _ = Describe("kubectl addon status", func() {
 		config, err := clientcmd.LoadFromFile(hub.Kubeconfig())
 		Expect(err).NotTo(HaveOccurred())
 		file := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-		in := func(namespace string) []string {
+		argsFor := func(namespace string) []string {
 			config.Contexts[config.CurrentContext].Namespace = namespace
 			Expect(clientcmd.WriteToFile(*config, file)).To(Succeed())
 			return []string{"status", "--kubeconfig", file}
 		}
-		out, errOut, code := run(in("cluster2")...)
+		out, errOut, code := run(argsFor("cluster2")...)
 		Expect(code).To(Equal(0), errOut)
 		Expect(out).To(And(ContainSubstring("cluster2"), Not(ContainSubstring("cluster1"))))
 
-		_, errOut, code = run(in("empty")...)
+		_, errOut, code = run(argsFor("empty")...)
 		Expect(code).To(Equal(0))
 		Expect(errOut).To(ContainSubstring(`No add-ons found on managed cluster "empty", the kubeconfig's namespace; name another with -n`))
 	})
 
-	DescribeTable("exit codes", func(args []string, code int, says string) {
-		_, errOut, got := run(args...)
-		Expect(got).To(Equal(code), errOut)
-		Expect(errOut).To(ContainSubstring(says))
+	DescribeTable("exit codes", func(args []string, code int, message string) {
+		_, errOut, exitCode := run(args...)
+		Expect(exitCode).To(Equal(code), errOut)
+		Expect(errOut).To(ContainSubstring(message))
 	},
 		Entry("a check that fails", []string{"status", "-A", "--check"}, 1, "required dependencies are not satisfied"),
 		Entry("a check that passes", []string{"status", "-n", "cluster2", "--check"}, 0, ""),

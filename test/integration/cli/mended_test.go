@@ -23,9 +23,8 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// A new user has 50 managed clusters. On 30 of them an add-on is missing that two others
-// require, and addon-manager says so of 60 add-ons. The user knows what the README shows: why,
-// the command that it prints, and wait.
+// A new user has 50 managed clusters. On 30 of them, an add-on is missing that two others require, so addon-manager reports it on 60
+// add-ons. The user knows the commands of the README: why, the command that it prints, and wait.
 var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 	const clusters, affected = 50, 30
 	var (
@@ -33,15 +32,15 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 		admin client.Client
 	)
 
-	named := func(i int) string { return fmt.Sprintf("member%02d", i) }
+	clusterName := func(i int) string { return fmt.Sprintf("member%02d", i) }
 	install := func(ctx context.Context, cluster, addOn string) {
-		created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn}}
-		Expect(admin.Create(ctx, created)).To(Succeed())
-		patch := client.MergeFrom(created.DeepCopy())
-		meta.SetStatusCondition(&created.Status.Conditions, metav1.Condition{
+		object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn}}
+		Expect(admin.Create(ctx, object)).To(Succeed())
+		patch := client.MergeFrom(object.DeepCopy())
+		meta.SetStatusCondition(&object.Status.Conditions, metav1.Condition{
 			Type: "Available", Status: metav1.ConditionTrue, Reason: ocmv1alpha1.AddonAvailableReasonLeaseLeaseUpdated,
 		})
-		Expect(admin.Status().Patch(ctx, created, patch)).To(Succeed())
+		Expect(admin.Status().Patch(ctx, object, patch)).To(Succeed())
 	}
 	degraded := func(ctx context.Context) (count int) {
 		var addOns addonv1alpha1.ManagedClusterAddOnList
@@ -67,17 +66,17 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 			Expect(admin.Create(ctx, &registration)).To(Succeed())
 		}
 		for i := range clusters {
-			member := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: named(i)}}
+			member := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: clusterName(i)}}
 			Expect(admin.Create(ctx, member)).To(Succeed())
 			meta.SetStatusCondition(&member.Status.Conditions, metav1.Condition{
 				Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "ManagedClusterAvailable",
 			})
 			Expect(admin.Status().Update(ctx, member)).To(Succeed())
-			Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: named(i)}})).To(Succeed())
-			install(ctx, named(i), "gateway")
-			install(ctx, named(i), "portal")
+			Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: clusterName(i)}})).To(Succeed())
+			install(ctx, clusterName(i), "gateway")
+			install(ctx, clusterName(i), "portal")
 			if i >= affected {
-				install(ctx, named(i), "store")
+				install(ctx, clusterName(i), "store")
 			}
 		}
 		Eventually(degraded).WithContext(ctx).WithTimeout(time.Minute).Should(Equal(2 * affected))
@@ -96,8 +95,8 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 
 		enabled := enabledBy(out, fleet.Kubeconfig())
 		Expect(enabled).To(HaveLen(affected))
-		for _, one := range enabled {
-			install(ctx, one.Namespace, one.Name)
+		for _, key := range enabled {
+			install(ctx, key.Namespace, key.Name)
 		}
 
 		_, errOut, code = onFleet("wait", "-A", "--timeout", "1m")
@@ -113,9 +112,8 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 
 var runLine = regexp.MustCompile(`(?m)^ +run +(.*)$`)
 
-// enabledBy are the add-ons that the printed commands would install, by cluster. This suite has
-// no clusteradm, which `make clusteradm` builds. So it does what `clusteradm addon enable` does:
-// it creates the ManagedClusterAddOns that the command names.
+// enabledBy returns the add-ons that the printed commands would install. This suite has no clusteradm, which `make clusteradm` builds.
+// So it does the same as `clusteradm addon enable`: it creates the ManagedClusterAddOns that the command names.
 func enabledBy(out, kubeconfig string) (enabled []client.ObjectKey) {
 	GinkgoHelper()
 	lines := runLine.FindAllStringSubmatch(out, -1)

@@ -30,7 +30,7 @@ var probers = map[string]func(name string) *agent.HealthProber{
 	},
 }
 
-// probed is an add-on whose author chose one of the probers.
+// probed is an add-on with a prober that its author has selected.
 type probed struct {
 	name    string
 	prober  *agent.HealthProber
@@ -45,8 +45,7 @@ func (p *probed) GetAgentAddonOptions() agent.AgentAddonOptions {
 	return agent.AgentAddonOptions{AddonName: p.name, HealthProber: p.prober}
 }
 
-// startAuthors runs the managers of all probed add-ons, as one process of their
-// authors would, until the returned function is called.
+// startAuthors runs the managers of all probed add-ons, as one process of their authors would. The returned function stops them.
 func startAuthors(ctx context.Context, hub *rest.Config) (stop func(), err error) {
 	config := rest.CopyConfig(hub)
 	config.UserAgent = "author"
@@ -69,8 +68,9 @@ func startAuthors(ctx context.Context, hub *rest.Config) (stop func(), err error
 	return cancel, nil
 }
 
-// manifests are what the work of a probed add-on has: a Deployment, and where the
-// work cannot be applied, an object of a namespace that is not there.
+// manifests returns the content of a probed add-on's work: a Deployment, and an object in a namespace that does not exist if the work
+// shall not be
+// applied.
 func (c *example) manifests() []runtime.Object {
 	labels := map[string]string{"app": c.name()}
 	objects := []runtime.Object{&appsv1.Deployment{

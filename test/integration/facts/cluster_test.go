@@ -32,8 +32,7 @@ import (
 )
 
 // cluster is a managed cluster of one spec: a namespace on the hub, and a namespace of the same name on the managed cluster, in which
-// its
-// add-ons run.
+// its add-ons run.
 type cluster struct {
 	name                 string
 	hubUser, managedUser *rest.Config
@@ -46,10 +45,8 @@ type cluster struct {
 }
 
 // traffic counts the requests to one API server: writes, discovery requests, reads of schemas, lists that are limited to one object,
-// and
-// refused requests. It also counts the open watches on definitions, and the writes of ManagedClusterFacts, with the number of such
-// writes
-// that are in flight now and at most.
+// and refused requests. It also counts the open watches on definitions, and the writes of ManagedClusterFacts, with the number of such
+// writes that are in flight now and at most.
 type traffic struct{ writes, discoveries, schemas, singleLists, refusals, watching, facts, factsNow, factsMost atomic.Int64 }
 
 // beginWrite counts a write of ManagedClusterFacts. The returned function ends it.

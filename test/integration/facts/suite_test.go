@@ -1,6 +1,5 @@
 // Package facts tests the ManagedClusterFacts that addon-manager requests and addon-agent reports, between real API servers: a hub and
-// a
-// managed cluster.
+// a managed cluster.
 package facts
 
 import (

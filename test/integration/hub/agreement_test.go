@@ -127,8 +127,7 @@ func disagreements(clusters []string) []string {
 }
 
 // unknowable reports whether only the memory of addon-manager decides about an edge: the AddOnTemplate that ran before a rollout. The
-// message
-// of the finding then mentions it.
+// message of the finding then mentions it.
 func unknowable(findings []evaluation.Finding) bool {
 	for _, finding := range findings {
 		if finding.HeldBecause() != "" {

@@ -147,9 +147,8 @@ func report(cluster, addOn string, status metav1.ConditionStatus, reason string)
 	Expect(setAsOCM(cluster, addOn, metav1.Condition{Type: available, Status: status, Reason: reason, Message: "as tested"})).To(Succeed())
 }
 
-// setAsOCM writes a condition as a stock writer does: with a merge patch of the whole list of conditions, and the resourceVersion at which
-// the
-// list was read.
+// setAsOCM writes a condition as a stock writer does: with a merge patch of the whole list of conditions, and the resourceVersion at
+// which the list was read.
 func setAsOCM(cluster, addOn string, condition metav1.Condition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		object := &addonv1alpha1.ManagedClusterAddOn{}

@@ -84,8 +84,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 	})
 
 	// OCM's own controllers write through v1beta1. Without OCM's conversion webhook, the API server then refuses server-side apply. It
-	// cannot
-	// convert v1alpha1's installNamespace, which its schema fills in.
+	// cannot convert v1alpha1's installNamespace, which its schema fills in.
 	It("is no obstacle when its writer uses the other version of the API", func() {
 		register(leaf, required(base))
 		installAvailable(cluster, base, leaf)
@@ -104,8 +103,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 	})
 
 	// The stock writer of this spec polls faster than any real one does. Its message may differ from one write to the next. That must
-	// not make
-	// Interlock correct it each time.
+	// not make Interlock correct it each time.
 	DescribeTable("that is written again every 200 ms is answered at a bounded rate",
 		func(words func(round int) string) {
 			register(leaf, required(base))

@@ -134,8 +134,8 @@ func writes() float64 {
 }
 
 // applies counts, at the API server, the successful applies, which only addon-manager does here. It does not count conflicts, which
-// result from
-// an evaluation before the watch has delivered the manager's own write. It does not count requests that a stop interrupts either.
+// result from an evaluation before the watch has delivered the manager's own write. It does not count requests that a stop interrupts
+// either.
 func applies() float64 {
 	GinkgoHelper()
 	return requests("APPLY", "code", "200")

@@ -219,10 +219,8 @@ func reportFacts(cluster string, served metav1.ConditionStatus, version string) 
 }
 
 // differences returns the differences between a stored report and the report that the plugin prints. The plugin has no last verdict of
-// held
-// edges. addon-manager also has a verdict where it remembers the AddOnTemplate that ran before a rollout. The plugin then holds that
-// edge
-// and explains why.
+// held edges. addon-manager also has a verdict where it remembers the AddOnTemplate that ran before a rollout. The plugin then holds
+// that edge and explains why.
 func differences(cluster string, report, plugin *dependencyReport) (differ []string) {
 	if report == nil || plugin == nil {
 		if report != plugin {

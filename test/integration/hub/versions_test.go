@@ -70,9 +70,8 @@ func reportNoLease(cluster, addOn string) {
 }
 
 // syncAnnotations is a double of syncAddonAnnotations in OCM's pkg/addon/controllers/addonannotation/controller.go. That controller
-// came with
-// 1.3.0, and was read at commit 00f84c3, after 1.3.1. OCM 1.2.1, the newest that builds as a Go module, does not have it. It copies the
-// annotations with the prefix from a ManagedCluster to its ManagedClusterAddOns, and removes others with the prefix.
+// came with 1.3.0, and was read at commit 00f84c3, after 1.3.1. OCM 1.2.1, the newest that builds as a Go module, does not have it. It
+// copies the annotations with the prefix from a ManagedCluster to its ManagedClusterAddOns, and removes others with the prefix.
 func syncAnnotations(addOnAnnotations, clusterAnnotations map[string]string) {
 	const prefix = "addon.open-cluster-management.io"
 	for key := range addOnAnnotations {

@@ -28,8 +28,7 @@ func registerByAnnotation(ctx context.Context, name, declaration string) *unstru
 }
 
 // hide registers an add-on that declares its dependency in a field. Admission records the declaration in an annotation. The hub then
-// loses the
-// field, by a write that converts the registration as OCM does.
+// loses the field, by a write that converts the registration as OCM does.
 func hide(ctx context.Context, name, dependency string) *unstructured.Unstructured {
 	GinkgoHelper()
 	object := register(ctx, name, manual, "[{name: "+dependency+", type: Optional}]", "")

@@ -35,8 +35,8 @@ func phase(ctx context.Context, cluster, addOn string) func() (string, error) {
 	}
 }
 
-// unit registers an add-on that has Interlock install another one, and installs it.
-func unit(ctx context.Context, base, leaf string) {
+// installUnit registers an add-on that has Interlock install another one, and installs it.
+func installUnit(ctx context.Context, base, leaf string) {
 	GinkgoHelper()
 	register(ctx, base, manual, "[]", onDemand)
 	register(ctx, leaf, manual, removing(base), "")
@@ -45,7 +45,7 @@ func unit(ctx context.Context, base, leaf string) {
 
 var _ = Describe("An AddOnInstallation", func() {
 	It("shows how far an installation is", func(ctx context.Context) {
-		unit(ctx, "ia-base", "ia-leaf")
+		installUnit(ctx, "ia-base", "ia-leaf")
 		Eventually(phase(ctx, "east", "ia-base")).Should(Equal("Installed"))
 		table := tableOf(ctx)
 		Expect(table).To(ContainElement(MatchRegexp(`^NAME +PHASE +REQUESTED BY +SINCE$`)))
@@ -58,7 +58,7 @@ var _ = Describe("An AddOnInstallation", func() {
 
 	It("is all that a new leader goes on from", func(ctx context.Context) {
 		stopManaging()
-		unit(ctx, "ib-base", "ib-leaf")
+		installUnit(ctx, "ib-base", "ib-leaf")
 		createInstallation(ctx, "east", "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
 			status.Phase = dependencyv1alpha1.PhaseInstalling // the process ended then
 		})
@@ -87,7 +87,7 @@ var _ = Describe("An AddOnInstallation", func() {
 	})
 
 	It("hands the add-on over when it is deleted", func(ctx context.Context) {
-		unit(ctx, "ic-base", "ic-leaf")
+		installUnit(ctx, "ic-base", "ic-leaf")
 		Eventually(phase(ctx, "east", "ic-base")).Should(Equal("Installed"))
 		Expect(hub.Client.Delete(ctx, &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "ic-base"}})).
 			To(Succeed())
@@ -98,7 +98,7 @@ var _ = Describe("An AddOnInstallation", func() {
 	})
 
 	It("says that another writer has taken the add-on over", func(ctx context.Context) {
-		unit(ctx, "id-base", "id-leaf")
+		installUnit(ctx, "id-base", "id-leaf")
 		Eventually(phase(ctx, "east", "id-base")).Should(Equal("Installed"))
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "id-base"}}
 		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json",
@@ -141,7 +141,7 @@ var _ = Describe("An add-on that contradicts what is installed", func() {
 	It("is not installed, and the message says so", func(ctx context.Context) {
 		register(ctx, "if-other", manual, "[{name: if-base, type: Conflicts}]", "")
 		install(ctx, "east", "if-other")
-		unit(ctx, "if-base", "if-leaf")
+		installUnit(ctx, "if-base", "if-leaf")
 		install(ctx, "west", "if-leaf")
 		Eventually(message(ctx, "east", "if-leaf")).Should(ContainSubstring("would contradict or break what is installed on this cluster"))
 		Eventually(clustersWith(ctx, "if-base")).Should(ConsistOf("west"))

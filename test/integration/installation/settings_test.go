@@ -94,9 +94,9 @@ func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, 
 
 // change changes a spec in a dry run, and returns the warnings.
 func change(ctx context.Context, config *unstructured.Unstructured) (received warnings, err error) {
-	config2 := rest.CopyConfig(hub.Config)
-	config2.WarningHandler = &received
-	userClient, err := client.New(config2, client.Options{Scheme: hub.Client.Scheme()})
+	userConfig := rest.CopyConfig(hub.Config)
+	userConfig.WarningHandler = &received
+	userClient, err := client.New(userConfig, client.Options{Scheme: hub.Client.Scheme()})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,5 @@
 // Package installverbs runs kubectl addon install and uninstall on real OCM. Managed clusters are ManagedClusters that are available,
-// and
-// the specs report in place of the agents of add-ons.
+// and the specs report in place of the agents of add-ons.
 package installverbs
 
 import (

@@ -79,8 +79,7 @@ func refusals(cluster string) {
 	It("is not in the way of a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
 		user, warnings := impersonate("gitops")
 		// The webhook accepts the creation of an add-on with unknown dependencies. OCM removes base again until its Placement selects
-		// the
-		// cluster.
+		// the cluster.
 		for round := range 2 {
 			for _, dryRun := range []bool{true, false} {
 				for _, object := range objects(strings.ReplaceAll(manifests, "CLUSTER", cluster)) {

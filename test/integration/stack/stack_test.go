@@ -70,16 +70,14 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 })
 
 // aboutLostCluster reports whether OCM's controllers disagree about a lost cluster. One writes that the cluster is lost, and another
-// may
-// still write a status that it read from the ManifestWork before.
+// may still write a status that it read from the ManifestWork before.
 func aboutLostCluster(finding witness.Finding) bool {
 	const unknownCondition = "Unknown/ManagedClusterLeaseUpdateStopped"
 	return finding.Kind == witness.Flip && !finding.Writer.Interlock() && strings.Contains(finding.Detail, unknownCondition)
 }
 
 // nameOf returns the number in the names of a run. A repeated spec has names of its own, because objects of a failed attempt are still
-// on
-// the hub.
+// on the hub.
 func nameOf(seed uint64) uint64 { return seed + 1000*uint64(CurrentSpecReport().NumAttempts-1) }
 
 // gitOps reports whether GitOps applies the stack of a run.
@@ -95,8 +93,7 @@ func installTop(ctx context.Context, run uint64) {
 }
 
 // applyInRandomOrder applies everything at once, as GitOps does: first the objects of the whole hub, then those of the clusters.
-// Interlock
-// may have created some of the add-ons by then.
+// Interlock may have created some of the add-ons by then.
 func applyInRandomOrder(ctx context.Context, run uint64, random *rand.Rand) {
 	GinkgoHelper()
 	register(ctx, run, shuffled(registrations(run), random))
@@ -167,8 +164,7 @@ func countWorks(run uint64) (count int) {
 }
 
 // expectOrder expects on each cluster that OCM creates each work of a run after the dependencies of its add-on are available. Where
-// admission did
-// not respond, the add-on has no gate.
+// admission did not respond, the add-on has no gate.
 func expectOrder(ctx context.Context, run uint64) {
 	GinkgoHelper()
 	var ungated []types.NamespacedName
