@@ -156,7 +156,7 @@ func expectedWith(guard string) func(*site, *example) []condition {
 		case c.independent || c.stock.status != "True":
 			return []condition{c.stock}
 		case s.attended:
-			return []condition{interlocks, c.stock}
+			return []condition{dependencyFails, c.stock}
 		}
 		return []condition{c.stock}
 	}

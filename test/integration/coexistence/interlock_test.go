@@ -142,7 +142,7 @@ func expectGuard(ctx context.Context, inForce bool) {
 		transition := metav1.Now()
 		addOn.Status.Conditions = []metav1.Condition{
 			{Type: "Available", Status: metav1.ConditionTrue, Reason: "Probe", LastTransitionTime: transition},
-			{Type: "Degraded", Status: metav1.ConditionTrue, Reason: interlocks.reason, LastTransitionTime: transition},
+			{Type: "Degraded", Status: metav1.ConditionTrue, Reason: dependencyFails.reason, LastTransitionTime: transition},
 		}
 		g.Expect(hub.Client.Status().Update(ctx, addOn, client.DryRunAll)).To(Succeed())
 		g.Expect(addOn.Status.Conditions[0].Status).To(Equal(status))

@@ -166,8 +166,8 @@ var labelFor = map[metav1.ConditionStatus]string{
 }
 
 var (
-	interlocks = condition{metav1.ConditionFalse, "RequiredDependencyNotSatisfied"}
-	lostWord   = condition{metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"}
+	dependencyFails = condition{metav1.ConditionFalse, "RequiredDependencyNotSatisfied"}
+	lostCondition   = condition{metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"}
 )
 
 func stockConditions(_ *site, c *example) []condition { return []condition{c.stock} }
@@ -176,13 +176,13 @@ func guardedConditions(_ *site, c *example) []condition {
 	if c.independent {
 		return []condition{c.stock}
 	}
-	return []condition{interlocks}
+	return []condition{dependencyFails}
 }
 
 func down(expected func(*site, *example) []condition) func(*site, *example) []condition {
 	return func(s *site, c *example) []condition {
 		if s.isLost() {
-			return []condition{lostWord}
+			return []condition{lostCondition}
 		}
 		return expected(s, c)
 	}
@@ -194,7 +194,7 @@ func unlessStillLost(expected func(*site, *example) []condition) func(*site, *ex
 	return func(s *site, c *example) []condition {
 		words := expected(s, c)
 		if s.isLost() && probers[c.kind] != nil {
-			words = append(words, lostWord)
+			words = append(words, lostCondition)
 		}
 		return words
 	}

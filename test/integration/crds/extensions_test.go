@@ -64,16 +64,16 @@ var _ = Describe("the fields beyond the proposal", func() {
 		object := withSpec(version, everyExtension)
 		Expect(hubClient.Create(ctx, object, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, object) })
-		want := map[string]any{}
-		Expect(yaml.Unmarshal([]byte(everyExtension), &want)).To(Succeed())
-		for _, edge := range want["dependencies"].([]any) {
+		expected := map[string]any{}
+		Expect(yaml.Unmarshal([]byte(everyExtension), &expected)).To(Succeed())
+		for _, edge := range expected["dependencies"].([]any) {
 			if fields := edge.(map[string]any); fields["type"] == nil {
 				fields["type"] = "Required"
 			}
 		}
 		for _, version := range []string{"v1alpha1", "v1beta1"} {
-			spec := read(ctx, version, object.GetName()).Object["spec"]
-			for field, content := range want {
+			spec := readAddOn(ctx, version, object.GetName()).Object["spec"]
+			for field, content := range expected {
 				Expect(spec).To(HaveKeyWithValue(field, content), version)
 			}
 		}

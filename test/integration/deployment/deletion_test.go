@@ -15,7 +15,7 @@ import (
 
 const allowDeletion = "interlock.open-cluster-management.io/allow-deletion"
 
-// converting are the objects without which the API server cannot convert.
+// converting returns the objects without which the API server cannot convert.
 func converting(ctx context.Context) []client.Object {
 	GinkgoHelper()
 	objects := []client.Object{

@@ -20,19 +20,19 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// expectInstallations has addon-manager --lifecycle install one add-on by itself and another by OCM, and removes all of it.
+// expectInstallations has addon-manager --lifecycle install one add-on by itself and another by OCM, and removes both.
 func expectInstallations(ctx context.Context) {
 	GinkgoHelper()
-	registered := func(name string, annotations map[string]string) *ocmv1alpha1.ClusterManagementAddOn {
+	newRegistration := func(name string, annotations map[string]string) *ocmv1alpha1.ClusterManagementAddOn {
 		registration := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
 		registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 		return registration
 	}
-	manual := registered("brought-by-hand", map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"})
+	manual := newRegistration("brought-by-hand", map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"})
 	manual.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
 	}}
-	registration := registered("brought-by-ocm", nil)
+	registration := newRegistration("brought-by-ocm", nil)
 	places := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "places"}}
 	binding := &clusterv1beta2.ManagedClusterSetBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: places.Name, Name: "global"},
@@ -45,7 +45,7 @@ func expectInstallations(ctx context.Context) {
 			PlacementRef: ocmv1alpha1.PlacementRef{Namespace: placement.Namespace, Name: placement.Name},
 		}},
 	}
-	needing := registered("needing", map[string]string{
+	needing := newRegistration("needing", map[string]string{
 		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent, " +
 			"settings: {variables: [{name: mode, value: grpc}]}}, {name: brought-by-ocm, install: Auto, removal: WithLastDependent}]",
 	})
@@ -55,60 +55,60 @@ func expectInstallations(ctx context.Context) {
 	for _, object := range []client.Object{places, binding, &placement, manual, registration, needing, addOn(needing.Name)} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
-	absent := func(object client.Object) func() bool {
+	isAbsent := func(object client.Object) func() bool {
 		return func() bool {
 			return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
 		}
 	}
 	for _, name := range []string{manual.Name, registration.Name} {
-		Eventually(absent(addOn(name))).Should(BeFalse(), name)
+		Eventually(isAbsent(addOn(name))).Should(BeFalse(), name)
 	}
 
 	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "interlock-" + manual.Name}}
-	Eventually(absent(config)).Should(BeFalse())
+	Eventually(isAbsent(config)).Should(BeFalse())
 
 	Expect(hub.Client.Delete(ctx, addOn(needing.Name))).To(Succeed())
-	Eventually(absent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
-	Eventually(absent(addOn(registration.Name))).Should(BeTrue(), "OCM has removed it")
+	Eventually(isAbsent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
+	Eventually(isAbsent(addOn(registration.Name))).Should(BeTrue(), "OCM has removed it")
 	Expect(requests.used(managerUser, "patch", "managedclusters")()).To(BeTrue(), "the label by which OCM has installed it")
 
 	for _, object := range []client.Object{needing, manual, registration, places} {
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 	}
 	for _, object := range []client.Object{addOn(needing.Name), places} {
-		Eventually(absent(object)).Should(BeTrue(), object.GetName())
+		Eventually(isAbsent(object)).Should(BeTrue(), object.GetName())
 	}
 }
 
-// leaveInstalled leaves an add-on as if Interlock had created it, and the label of the managed cluster by which OCM installs another one.
-// It returns whether both are gone.
-func leaveInstalled(ctx context.Context) (gone func() bool) {
+// leaveInstalled leaves an add-on as if Interlock had created it, and the label of the managed cluster by which OCM installs another
+// one. The returned function reports whether both are gone.
+func leaveInstalled(ctx context.Context) (isGone func() bool) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: cluster, Name: "brought", Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
 	}}
 	Expect(admin.Create(ctx, addOn, client.FieldOwner(names.AddonManager))).To(Succeed())
-	of := &metav1.PartialObjectMetadata{} // its type is in no scheme here
-	of.APIVersion, of.Kind = "cluster.open-cluster-management.io/v1", "ManagedCluster"
-	Expect(admin.Get(ctx, client.ObjectKey{Name: cluster}, of)).To(Succeed())
-	const placed = "brought-by-label"
-	labeled := client.ApplyConfigurationFromUnstructured(fleet.Labeled(cluster, of.UID, placed))
-	Expect(admin.Apply(ctx, labeled, fleet.InstallOwner(placed))).To(Succeed())
-	for name, uid := range map[string]types.UID{addOn.Name: addOn.UID, placed: ""} {
+	managedCluster := &metav1.PartialObjectMetadata{} // its type is in no scheme here
+	managedCluster.APIVersion, managedCluster.Kind = "cluster.open-cluster-management.io/v1", "ManagedCluster"
+	Expect(admin.Get(ctx, client.ObjectKey{Name: cluster}, managedCluster)).To(Succeed())
+	const labeledAddOn = "brought-by-label"
+	labeled := client.ApplyConfigurationFromUnstructured(fleet.Labeled(cluster, managedCluster.UID, labeledAddOn))
+	Expect(admin.Apply(ctx, labeled, fleet.InstallOwner(labeledAddOn))).To(Succeed())
+	for name, uid := range map[string]types.UID{addOn.Name: addOn.UID, labeledAddOn: ""} {
 		installation := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 		installation.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}
 		installation.Status = dependencyv1alpha1.AddOnInstallationStatus{
-			Phase: dependencyv1alpha1.PhaseInstalled, UID: uid, Generation: 1, ClusterUID: of.UID,
+			Phase: dependencyv1alpha1.PhaseInstalled, UID: uid, Generation: 1, ClusterUID: managedCluster.UID,
 		}
 		Expect(admin.Create(ctx, installation, client.FieldOwner(names.AddonManager))).To(Succeed())
 	}
 	return func() bool {
 		return apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)) &&
-			admin.Get(ctx, client.ObjectKeyFromObject(of), of) == nil && !fleet.HasInstallLabel(of, placed)
+			admin.Get(ctx, client.ObjectKeyFromObject(managedCluster), managedCluster) == nil && !fleet.HasInstallLabel(managedCluster, labeledAddOn)
 	}
 }
 
-// expectTeardown has an add-on be removed that has to wait for its dependents, of which there are none.
+// expectTeardown has an add-on removed that has to wait for its dependents, although it has none.
 func expectTeardown(ctx context.Context) {
 	GinkgoHelper()
 	base := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "torn-down"}}

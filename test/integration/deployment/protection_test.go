@@ -24,8 +24,9 @@ import (
 
 var deploymentConfigs = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"}
 
-// expectProtection uses all rights of the webhook that protection needs: what it reads of a cluster, of the fleet and
-// of the settings on which a dependency depends, and the event.
+// expectProtection uses all permissions that the webhook needs for protection: the reads of a cluster, of the fleet, and of the
+// settings on which a
+// dependency depends, and the event.
 func expectProtection(ctx context.Context, address string) {
 	GinkgoHelper()
 	settings := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "settings"}}
@@ -66,7 +67,7 @@ func expectProtection(ctx context.Context, address string) {
 	Expect(admin.Delete(ctx, settings)).To(Succeed())
 }
 
-// expectPlacementProtected has OCM install what is needed by a Placement, for which the webhook reads what it selects.
+// expectPlacementProtected has OCM install a dependency by a Placement. The webhook reads the selection of the Placement.
 func expectPlacementProtected(ctx context.Context, address string) {
 	GinkgoHelper()
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "needed"}}
@@ -78,9 +79,9 @@ func expectPlacementProtected(ctx context.Context, address string) {
 	Expect(admin.Create(ctx, decision)).To(Succeed())
 	decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: cluster, Reason: "Tested"}}
 	Expect(admin.Status().Update(ctx, decision)).To(Succeed())
-	install := func(by string) {
+	install := func(strategy string) {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
-		patch := fmt.Appendf(nil, `{"spec":{"installStrategy":%s}}`, by)
+		patch := fmt.Appendf(nil, `{"spec":{"installStrategy":%s}}`, strategy)
 		Expect(admin.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
 	install(`{"type":"Placements","placements":[{"namespace":"default","name":"needed"}]}`)
@@ -98,7 +99,7 @@ func referToSettings(ctx context.Context, name string, settings *addonv1alpha1.A
 	patch := fmt.Appendf(nil, `{"spec":{"configs":[{"group":%q,"resource":%q,"namespace":%q,"name":%q}]}}`,
 		deploymentConfigs.Group, deploymentConfigs.Resource, settings.Namespace, settings.Name)
 	Expect(admin.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-	Eventually(func(g Gomega) { // OCM refers, and the add-on's own manager adds the hash
+	Eventually(func(g Gomega) { // OCM refers to the settings, and the add-on's own manager adds the hash
 		g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
 		g.Expect(addOn.Status.ConfigReferences).To(ConsistOf(HaveField("DesiredConfig", Not(BeNil()))))
 		addOn.Status.ConfigReferences[0].DesiredConfig.SpecHash = "tested"
@@ -106,8 +107,8 @@ func referToSettings(ctx context.Context, name string, settings *addonv1alpha1.A
 	}).Should(Succeed())
 }
 
-// expectInstallationReviewed has the webhook review an add-on that requires what is needed in another version than that
-// of OCM.
+// expectInstallationReviewed has the webhook review an add-on that requires another version of a dependency than the version that OCM
+// installs.
 func expectInstallationReviewed(ctx context.Context, address string) {
 	GinkgoHelper()
 	annotate := func(object client.Object, annotation, value string) {
@@ -155,7 +156,7 @@ func expectUpgradeReviewed(ctx context.Context, address string) {
 	unregister()
 }
 
-// deletion is the webhook's answer to the deletion of an object.
+// deletion returns the webhook's response to the deletion of an object.
 func deletion(address, path string, object client.Object) func() (string, error) {
 	return deletionBy("", address, path, object)
 }
@@ -164,7 +165,7 @@ func deletionBy(user, address, path string, object client.Object) func() (string
 	return answer(address, path, user, "DELETE", "oldObject", object)
 }
 
-// answer is the webhook's answer to an operation of a user on an object.
+// answer returns the webhook's response to an operation of a user on an object.
 func answer(address, path, user, operation, field string, object client.Object) func() (string, error) {
 	return func() (string, error) {
 		object, err := json.Marshal(object)

@@ -73,14 +73,14 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		place(ctx)
 		template(ctx, "placed", deployment("placed"))
 		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
-		registered := made("placed", "", "placed")
-		registered.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
+		placed := newRegistration("placed", "", "placed")
+		placed.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
 			Type: ocmv1alpha1.AddonInstallStrategyPlacements,
 			Placements: []ocmv1alpha1.PlacementStrategy{
 				{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "everywhere"}},
 			},
 		}
-		Expect(hub.Client.Create(ctx, registered)).To(Succeed())
+		Expect(hub.Client.Create(ctx, placed)).To(Succeed())
 		record(ctx, registration("placed"), "registration-installing.yaml", "Progressing=True Progressing")
 		record(ctx, addOn("placed"), "installing.yaml",
 			"Progressing=False WaitingForManifestApplied", "RegistrationApplied=True SetPermissionApplied")
@@ -103,7 +103,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "clean-up", Image: "example.com/clean-up"}},
 			}}},
 		}
-		if CurrentSpecReport().NumAttempts == 1 { // another attempt waits for what the first one has created
+		if CurrentSpecReport().NumAttempts == 1 { // a repeated attempt waits for the objects of the first one
 			template(ctx, "hooked", configMap("hooked"), hook)
 			register(ctx, "hooked", "", "hooked")
 			install(ctx, "hooked")
@@ -114,7 +114,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 			g.Expect(conditions(object.Object["status"])).To(ContainElement("Available=True ProbeAvailable"))
 			g.Expect(object.GetFinalizers()).NotTo(BeEmpty())
 		}).Should(Succeed())
-		// As Argo CD deletes: the hook runs for ever, because no component runs Jobs here.
+		// Argo CD deletes in the same way. The hook runs for ever, because no component runs Jobs here.
 		Expect(hub.Client.Delete(ctx, registration("hooked"), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
 		record(ctx, addOn("hooked"), "deleting.yaml")
 		record(ctx, registration("hooked"), "registration-deleting.yaml")
@@ -137,8 +137,8 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 	}, NodeTimeout(5*time.Minute))
 })
 
-// made is a registration with this declaration, and a template if there is one.
-func made(name, declaration string, templates ...string) *ocmv1alpha1.ClusterManagementAddOn {
+// newRegistration returns a registration with a declaration, and with templates if there are any.
+func newRegistration(name, declaration string, templates ...string) *ocmv1alpha1.ClusterManagementAddOn {
 	registration := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if declaration != "" {
 		registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: declaration}
@@ -155,7 +155,7 @@ func made(name, declaration string, templates ...string) *ocmv1alpha1.ClusterMan
 
 func register(ctx context.Context, name, declaration string, templates ...string) {
 	GinkgoHelper()
-	Expect(hub.Client.Create(ctx, made(name, declaration, templates...))).To(Succeed())
+	Expect(hub.Client.Create(ctx, newRegistration(name, declaration, templates...))).To(Succeed())
 }
 
 func install(ctx context.Context, name string) {
@@ -177,7 +177,7 @@ func renew(name string) {
 	})
 }
 
-// ends stop what renews leases.
+// ends stop the renewal of leases.
 var ends []func() error
 
 var _ = AfterSuite(func() {
@@ -186,7 +186,7 @@ var _ = AfterSuite(func() {
 	}
 })
 
-// template creates an AddOnTemplate of an add-on that deploys these objects.
+// template creates an AddOnTemplate of an add-on that deploys objects.
 func template(ctx context.Context, name string, objects ...runtime.Object) {
 	GinkgoHelper()
 	template := &ocmv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	// leaseDuration makes the hub take a cluster for lost after five times as long, in seconds.
+	// leaseDuration is a lease duration in seconds. The hub loses a cluster after five times as long.
 	leaseDuration = 3
-	// addOnLeaseDuration does the same with the lease of an add-on, which is renewed at renewInterval.
+	// addOnLeaseDuration is the same for the lease of an add-on, which is renewed at renewInterval.
 	addOnLeaseDuration = 3
 	renewInterval      = time.Second
 )
@@ -76,9 +76,9 @@ func startInterlock() {
 		"--lease-grace-period", grace.String())
 }
 
-func administrator(of *testenv.Cluster) (kubeconfig string) {
+func administrator(cluster *testenv.Cluster) (kubeconfig string) {
 	GinkgoHelper()
-	user, err := of.AddUser("interlock", "system:masters")
+	user, err := cluster.AddUser("interlock", "system:masters")
 	Expect(err).NotTo(HaveOccurred())
 	return user.Kubeconfig
 }

@@ -12,8 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 )
 
-// upgrade is what becomes of the guard when the hub's API server is replaced
-// by one that can do more, or less. addon-manager keeps running.
+// upgrade tests the guard when the hub's API server is replaced by one that can do more, or less. addon-manager keeps running.
 func upgrade() {
 	It("is the form that the API server heeds, not merely serves", func(ctx context.Context) {
 		f := changing
@@ -25,22 +24,22 @@ func upgrade() {
 
 		By("no policies")
 		f.awaitForce(ctx, true)
-		Expect(f.there(ctx)()).To(And(HaveLen(1), webhook))
+		Expect(f.versions(ctx)()).To(And(HaveLen(1), webhook))
 
 		By("policies are served, and heeded by nobody: what clusters with the API version but without the feature gate do")
 		Expect(f.cluster.RestartWith(map[string][]string{"runtime-config": enabled["runtime-config"], "feature-gates": nil})).To(Succeed())
-		Eventually(f.there(ctx)).Should(And(append(policy, webhook)...))
+		Eventually(f.versions(ctx)).Should(And(append(policy, webhook)...))
 		f.awaitForce(ctx, true)
-		Consistently(f.there(ctx)).WithTimeout(2500 * time.Millisecond).Should(webhook)
+		Consistently(f.versions(ctx)).WithTimeout(2500 * time.Millisecond).Should(webhook)
 
 		By("the feature gate on")
 		Expect(f.cluster.RestartWith(enabled)).To(Succeed())
-		Eventually(f.there(ctx)).Should(And(append(policy, Not(webhook))...))
+		Eventually(f.versions(ctx)).Should(And(append(policy, Not(webhook))...))
 		f.awaitForce(ctx, true)
 
 		By("the API gone again")
 		Expect(f.cluster.RestartWith(map[string][]string{"runtime-config": nil, "feature-gates": nil})).To(Succeed())
-		Eventually(f.there(ctx)).Should(webhook)
+		Eventually(f.versions(ctx)).Should(webhook)
 		f.awaitForce(ctx, true)
 	})
 }
