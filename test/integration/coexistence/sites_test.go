@@ -192,10 +192,10 @@ func down(expected func(*site, *example) []condition) func(*site, *example) []co
 // event.
 func unlessStillLost(expected func(*site, *example) []condition) func(*site, *example) []condition {
 	return func(s *site, c *example) []condition {
-		words := expected(s, c)
+		accepted := expected(s, c)
 		if s.isLost() && probers[c.kind] != nil {
-			words = append(words, lostCondition)
+			accepted = append(accepted, lostCondition)
 		}
-		return words
+		return accepted
 	}
 }

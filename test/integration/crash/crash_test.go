@@ -32,10 +32,10 @@ type scenario struct {
 	final []string
 }
 
-// runCount counts managed clusters, each of which has one run.
+// runCount counts managed clusters. Each has one run.
 var runCount int
 
-// trial is one run of a scenario.
+// trial is a run of a scenario.
 type trial struct {
 	scenario
 	leader  *leader

@@ -77,7 +77,7 @@ func difference(ctx context.Context, cluster, end string) (string, error) {
 	return cmp.Diff(strings.Split(end, "\n"), strings.Split(current, "\n")), err
 }
 
-// describe omits a condition that reports no failure, because an add-on whose dependencies never failed has none.
+// describe omits a condition that reports no failure, because an add-on whose dependencies never failed has no such condition.
 func describe(addOn *addonv1alpha1.ManagedClusterAddOn) []string {
 	lines := []string{fmt.Sprintf("add-on %s installed by %q, gate %q, finalizers %q, deleted %t, configured by %v", addOn.Name,
 		addOn.Labels[addonv1alpha1.InstalledByLabel], addOn.Annotations[addonv1alpha1.GateAnnotation], addOn.Finalizers,

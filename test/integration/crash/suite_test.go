@@ -1,7 +1,7 @@
 // Package crash ends addon-manager at each of its writes, on real OCM. Another addon-manager with outdated caches takes over. The final
 // state has to
-// equal that of a process without a fault. All managed clusters are ManagedClusters without agents. The suite reports their add-ons as
-// available.
+// equal the state after a run without a fault. All managed clusters are ManagedClusters without agents. The suite reports their add-ons
+// as available.
 package crash
 
 import (

@@ -54,9 +54,9 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 
 	DescribeTable("keeps dependencies when the status is written", func(ctx context.Context, version string) {
 		object := create(ctx, "v1alpha1", fieldsOf("name", "cluster-proxy"))
-		object2 := readAddOn(ctx, version, object.GetName())
+		stored := readAddOn(ctx, version, object.GetName())
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"defaultconfigReferences":[]}}`))
-		Expect(hubClient.Status().Patch(ctx, object2, patch)).To(Succeed())
+		Expect(hubClient.Status().Patch(ctx, stored, patch)).To(Succeed())
 		Expect(dependenciesOf(readAddOn(ctx, "v1alpha1", object.GetName()))).To(HaveLen(1))
 	}, bothVersions)
 

@@ -137,7 +137,7 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 
 // verdicts returns the verdicts on each add-on on a cluster.
 func verdicts(catalog *catalog.Catalog, cluster evaluation.Cluster, observed map[string]evaluation.Observation) map[string]string {
-	texts2 := map[string]string{}
+	byAddOn := map[string]string{}
 	evaluator := evaluation.New(catalog)
 	for _, addOn := range catalog.AddOns() {
 		var texts []string
@@ -145,9 +145,9 @@ func verdicts(catalog *catalog.Catalog, cluster evaluation.Cluster, observed map
 		for _, finding := range evaluator.Evaluate(addOn, state) {
 			texts = append(texts, fmt.Sprintf("%s=%s", finding.Name(), finding.Verdict))
 		}
-		texts2[addOn] = strings.Join(texts, " ")
+		byAddOn[addOn] = strings.Join(texts, " ")
 	}
-	return texts2
+	return byAddOn
 }
 
 func typed[T any](object *unstructured.Unstructured) (value T) {

@@ -222,7 +222,10 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	It("tells of a writer that insists", func(ctx context.Context) {
 		requests.begin("tells again and again of a writer that insists")
 		Eventually(func(g Gomega) {
-			setAsOwnManager(ctx, gateway, metav1.Condition{Type: "Degraded", Status: metav1.ConditionFalse, Reason: "AllWell", Message: "says another"})
+			setAsOwnManager(ctx, gateway, metav1.Condition{
+				Type: "Degraded", Status: metav1.ConditionFalse,
+				Reason: "AllWell", Message: "says another",
+			})
 			g.Eventually(condition(ctx, gateway, "Degraded")).Should(Equal("True/" + required))
 			repeated := &corev1.EventList{}
 			g.Expect(admin.List(ctx, repeated, client.InNamespace("cluster1"))).To(Succeed())

@@ -57,7 +57,7 @@ var (
 	unjoined = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
 )
 
-// leaseDurationSeconds is so long that OCM's agent considers the lease of gateway fresh throughout.
+// leaseDurationSeconds is long enough for OCM's agent to consider the lease of gateway fresh throughout.
 const leaseDurationSeconds = 3600
 
 // stockAvailable has the values to which OCM's registration agent sets Available.
@@ -112,7 +112,10 @@ func furnish(ctx context.Context) {
 	}
 	runTemplate(ctx)
 	reportedByOCM(ctx)
-	setAsOwnManager(ctx, unjoined, metav1.Condition{Type: "Degraded", Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "no space left"})
+	setAsOwnManager(ctx, unjoined, metav1.Condition{
+		Type: "Degraded", Status: metav1.ConditionTrue,
+		Reason: "DiskFull", Message: "no space left",
+	})
 }
 
 // runTemplate installs templated, and waits until its AddOnTemplate runs on the cluster.

@@ -108,7 +108,7 @@ func leaveInstalled(ctx context.Context) (isGone func() bool) {
 	}
 }
 
-// expectTeardown has an add-on removed that has to wait for its dependents, although it has none.
+// expectTeardown has an add-on removed that waits for its dependents. It has no dependents.
 func expectTeardown(ctx context.Context) {
 	GinkgoHelper()
 	base := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "torn-down"}}

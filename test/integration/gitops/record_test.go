@@ -68,21 +68,21 @@ func record(ctx context.Context, key *unstructured.Unstructured, file string, st
 }
 
 // conditions returns all conditions at and below a part of an object.
-func conditions(root any) (found2 []string) {
+func conditions(root any) (states []string) {
 	switch part := root.(type) {
 	case map[string]any:
 		if part["type"] != nil && part["reason"] != nil {
 			return []string{part["type"].(string) + "=" + part["status"].(string) + " " + part["reason"].(string)}
 		}
 		for _, child := range part {
-			found2 = append(found2, conditions(child)...)
+			states = append(states, conditions(child)...)
 		}
 	case []any:
 		for _, child := range part {
-			found2 = append(found2, conditions(child)...)
+			states = append(states, conditions(child)...)
 		}
 	}
-	return found2
+	return states
 }
 
 // moment matches a time in an object.

@@ -1,10 +1,9 @@
-// Package gitops records what OCM and Interlock write to add-ons and their registrations,
-// for the tests of the health checks in hack/gitops:
+// Package gitops records how OCM and Interlock write add-ons and their registrations, for the tests of the health checks in
+// hack/gitops:
 //
 //	go test ./test/integration/gitops -update
 //
-// Without -update it compares what they write with the records, so that these stay true
-// of OCM and Interlock as they are.
+// Without -update it compares their writes with the records, so that the records stay correct for the present OCM and Interlock.
 package gitops
 
 import (

@@ -55,7 +55,7 @@ func isGrafted(ctx context.Context) func() bool {
 }
 
 // stock restores the CRD as OCM's operator writes it, and returns it. The operator overwrites every CRD that carries no version.
-func stock(ctx context.Context) (crd2 map[string]any) {
+func stock(ctx context.Context) (content map[string]any) {
 	GinkgoHelper()
 	Eventually(func() error {
 		crd := present(ctx)

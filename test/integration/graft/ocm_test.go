@@ -97,8 +97,9 @@ func readBeta(ctx context.Context, name string) *unstructured.Unstructured {
 	return object
 }
 
-// configHash returns the hash that an add-on's manager writes of its configuration. It does so after OCM's addon manager has written
-// that there is a configuration.
+// configHash returns the hash that an add-on's manager writes of its configuration. The manager waits until OCM's addon manager has
+// written that
+// there is a configuration.
 func configHash(ctx context.Context, name string) func() string {
 	return func() string {
 		references, _, _ := unstructured.NestedSlice(readBeta(ctx, name).Object, "status", "defaultConfigReferences")

@@ -52,7 +52,7 @@ var _ = Describe("On a hub whose CRDs are the user's, with OCM's conversion", fu
 	})
 })
 
-// writeOwnCRD overwrites OCM's CRD with that of manifests/crds, except its conversion.
+// writeOwnCRD overwrites OCM's CRD with Interlock's from manifests/crds, and keeps the conversion.
 func writeOwnCRD(ctx context.Context) {
 	GinkgoHelper()
 	content, err := os.ReadFile("../../../manifests/crds/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml")

@@ -19,7 +19,7 @@ func absence(f *form) {
 		a.write(ctx, viaStorage, withConditions(availableTrue(), fails(missingBase)))
 		f.arrive(ctx)
 		Expect(find(a.get(ctx, viaStorage), "Available")).To(Equal(availableTrue()), "it acts on writes only")
-		Expect(find(a.write(ctx, viaBeta, setCondition(progressing())), "Available")).To(Equal(guarded(earlier)))
+		Expect(find(a.write(ctx, viaBeta, setCondition(progressing())), "Available")).To(Equal(guarded(earlyTime)))
 	})
 
 	It("is replaced by addon-agent while it is removed; without addon-agent, its next write corrects", func(ctx context.Context) {
@@ -52,7 +52,9 @@ func absence(f *form) {
 	})
 }
 
-func progressing() map[string]any { return entry("Progressing", "True", "Installing", "wait", earlier) }
+func progressing() map[string]any {
+	return entry("Progressing", "True", "Installing", "wait", earlyTime)
+}
 
 // register declares a Required dependency that is missing, for the add-on of that name on all clusters of the hub, until addon-manager
 // has stopped.

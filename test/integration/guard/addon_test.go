@@ -28,8 +28,8 @@ const (
 	group       = "addon.open-cluster-management.io"
 	required    = "RequiredDependencyNotSatisfied"
 	missingBase = "Required addon 'base' is not installed or not available. (not installed)"
-	earlier     = "2026-03-01T10:00:00Z"
-	late        = "2026-03-01T11:00:00Z"
+	earlyTime   = "2026-03-01T10:00:00Z"
+	lateTime    = "2026-03-01T11:00:00Z"
 
 	// anotherWriter sorts after the manager that creates. managedFields of equal times are sorted by name. If their order changes a
 	// second later, that is stored.
@@ -144,10 +144,12 @@ func entry(kind, status, reason, message, transition string) map[string]any {
 }
 
 func fails(message string) map[string]any {
-	return entry("Degraded", "True", required, message, earlier)
+	return entry("Degraded", "True", required, message, earlyTime)
 }
 
-func availableTrue() map[string]any { return entry("Available", "True", "Running", "it runs", earlier) }
+func availableTrue() map[string]any {
+	return entry("Available", "True", "Running", "it runs", earlyTime)
+}
 
 func guarded(transition string) map[string]any {
 	return entry("Available", "False", required, missingBase, transition)

@@ -21,7 +21,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// form is one of the two forms of the guard, on an API server of its own.
+// form is a form of the guard, on an API server of its own.
 type form struct {
 	name    string
 	cluster *testenv.Cluster
@@ -52,7 +52,8 @@ func (f *form) leave(ctx context.Context) {
 }
 
 // awaitForce waits until the API server applies the guard, or no longer applies it. It observes both by watch, and reads policies again
-// only every second. It may know the schema of one version, and not yet that of the other.
+// only
+// every second. It may know the schema of one version before it knows the other.
 func (f *form) awaitForce(ctx context.Context, force bool) {
 	GinkgoHelper()
 	probe := f.install(ctx)

@@ -16,22 +16,22 @@ func ruleOf(f *form) {
 	BeforeEach(func(ctx context.Context) {
 		a = f.newAddOn(ctx)
 	})
-	progressing := entry("Progressing", "True", "Installing", "wait", earlier)
+	progressing := entry("Progressing", "True", "Installing", "wait", earlyTime)
 
 	Describe("in force", Ordered, ContinueOnFailure, func() {
 		BeforeAll(f.arrive)
 
 		It("turns Available with the write that sets Degraded, and gives addon-manager no part of it", func(ctx context.Context) {
 			a.write(ctx, viaBeta, withConditions(progressing, availableTrue()))
-			a.degrade(ctx, "True", required, missingBase, late)
+			a.degrade(ctx, "True", required, missingBase, lateTime)
 			object := a.get(ctx, viaStorage)
-			Expect(conditionsOf(object)).To(ConsistOf(progressing, guarded(late), entry("Degraded", "True", required, missingBase, late)))
+			Expect(conditionsOf(object)).To(ConsistOf(progressing, guarded(lateTime), entry("Degraded", "True", required, missingBase, lateTime)))
 			Expect(ownedBy(object, manager)).To(And(
 				ContainSubstring(`\"Degraded\"`), Not(ContainSubstring("Available")), Not(ContainSubstring("Progressing")),
 			))
 
 			By("the dependencies being satisfied again")
-			a.degrade(ctx, "False", "DependenciesSatisfied", "", late)
+			a.degrade(ctx, "False", "DependenciesSatisfied", "", lateTime)
 			Expect(find(a.write(ctx, viaBeta, setCondition(availableTrue())), "Available")).To(Equal(availableTrue()))
 			Expect(ownedBy(a.get(ctx, viaStorage), manager)).NotTo(ContainSubstring("Available"))
 		})
@@ -42,13 +42,13 @@ func ruleOf(f *form) {
 			patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []any{availableTrue(), fails(missingBase)}}})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(f.client.Status().Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(manager))).To(Succeed())
-			Expect(find(object, "Available")).To(Equal(guarded(earlier)))
+			Expect(find(object, "Available")).To(Equal(guarded(earlyTime)))
 			Expect(ownedBy(object, manager)).To(And(ContainSubstring(`\"Degraded\"`), Not(ContainSubstring("Available"))))
 		})
 
 		for _, version := range []string{viaStorage, viaBeta} {
 			It("makes a patch by another writer through "+version+" change nothing where False is stored", func(ctx context.Context) {
-				a.write(ctx, version, withConditions(guarded(earlier), fails(missingBase)))
+				a.write(ctx, version, withConditions(guarded(earlyTime), fails(missingBase)))
 				for range 3 {
 					original := a.get(ctx, viaStorage)
 					answer := a.write(ctx, version, setCondition(availableTrue()))
@@ -59,22 +59,22 @@ func ruleOf(f *form) {
 
 			It("stores False for a patch by another writer through "+version+" where none is stored", func(ctx context.Context) {
 				a.write(ctx, viaStorage, withConditions(fails(missingBase)))
-				answer := a.write(ctx, version, setCondition(entry("Available", "True", "Fine", "", late)))
-				Expect(find(answer, "Available")).To(Equal(guarded(late)))
+				answer := a.write(ctx, version, setCondition(entry("Available", "True", "Fine", "", lateTime)))
+				Expect(find(answer, "Available")).To(Equal(guarded(lateTime)))
 				Expect(a.write(ctx, version, setCondition(availableTrue())).GetResourceVersion()).To(Equal(answer.GetResourceVersion()))
 			})
 
 			It("guards an update of the status through "+version, func(ctx context.Context) {
-				a.write(ctx, version, withConditions(guarded(earlier), fails(missingBase)))
+				a.write(ctx, version, withConditions(guarded(earlyTime), fails(missingBase)))
 				original := a.get(ctx, viaStorage)
 				answer := a.put(ctx, version, availableTrue(), fails(missingBase))
 				Expect(answer.GetResourceVersion()).To(Equal(original.GetResourceVersion()))
-				Expect(find(answer, "Available")).To(Equal(guarded(earlier)))
+				Expect(find(answer, "Available")).To(Equal(guarded(earlyTime)))
 			})
 		}
 
 		It("lets a writer that is new to the condition come to own it, and then changes nothing", func(ctx context.Context) {
-			a.write(ctx, viaStorage, withConditions(guarded(earlier), fails(missingBase)))
+			a.write(ctx, viaStorage, withConditions(guarded(earlyTime), fails(missingBase)))
 			original := a.get(ctx, viaStorage)
 			answer := a.write(ctx, viaBeta, setCondition(availableTrue()))
 			Expect(conditionsOf(answer)).To(Equal(conditionsOf(original)))
@@ -85,20 +85,20 @@ func ruleOf(f *form) {
 		})
 
 		It("lets the hub report that the cluster is lost, and does not bring that back", func(ctx context.Context) {
-			lostCondition := entry("Available", "Unknown", "ManagedClusterLeaseUpdateStopped", "lost", late)
-			a.write(ctx, viaStorage, withConditions(guarded(earlier), fails(missingBase)))
+			lostCondition := entry("Available", "Unknown", "ManagedClusterLeaseUpdateStopped", "lost", lateTime)
+			a.write(ctx, viaStorage, withConditions(guarded(earlyTime), fails(missingBase)))
 			Expect(find(a.write(ctx, viaBeta, setCondition(lostCondition)), "Available")).To(Equal(lostCondition))
-			Expect(find(a.write(ctx, viaBeta, setCondition(availableTrue())), "Available")).To(Equal(guarded(earlier)))
+			Expect(find(a.write(ctx, viaBeta, setCondition(availableTrue())), "Available")).To(Equal(guarded(earlyTime)))
 		})
 
 		DescribeTable("makes every other condition that another writer sets change nothing",
 			func(ctx context.Context, status, reason string) {
-				a.write(ctx, viaStorage, withConditions(guarded(earlier), fails(missingBase)))
-				a.write(ctx, viaBeta, setCondition(entry("Available", "True", "Fine", "", late))) // to own every field of the condition
+				a.write(ctx, viaStorage, withConditions(guarded(earlyTime), fails(missingBase)))
+				a.write(ctx, viaBeta, setCondition(entry("Available", "True", "Fine", "", lateTime))) // to own every field of the condition
 				original := a.get(ctx, viaStorage)
-				answer := a.write(ctx, viaBeta, setCondition(entry("Available", status, reason, "another", late)))
+				answer := a.write(ctx, viaBeta, setCondition(entry("Available", status, reason, "another", lateTime)))
 				Expect(answer.GetResourceVersion()).To(Equal(original.GetResourceVersion()))
-				Expect(find(answer, "Available")).To(Equal(guarded(earlier)))
+				Expect(find(answer, "Available")).To(Equal(guarded(earlyTime)))
 			},
 			Entry("lease stopped", "False", "ManagedClusterAddOnLeaseUpdateStopped"),
 			Entry("no lease", "Unknown", "ManagedClusterAddOnLeaseNotFound"),
@@ -108,23 +108,23 @@ func ruleOf(f *form) {
 
 		const missingLease = "turns Unknown of a missing lease with the write that sets Degraded, and gives addon-manager no part of it"
 		It(missingLease, func(ctx context.Context) {
-			a.write(ctx, viaBeta, withConditions(entry("Available", "Unknown", "ManagedClusterAddOnLeaseNotFound", "unknown", earlier)))
-			a.degrade(ctx, "True", required, missingBase, late)
+			a.write(ctx, viaBeta, withConditions(entry("Available", "Unknown", "ManagedClusterAddOnLeaseNotFound", "unknown", earlyTime)))
+			a.degrade(ctx, "True", required, missingBase, lateTime)
 			object := a.get(ctx, viaStorage)
-			Expect(find(object, "Available")).To(Equal(guarded(late)))
+			Expect(find(object, "Available")).To(Equal(guarded(lateTime)))
 			Expect(ownedBy(object, manager)).NotTo(ContainSubstring("Available"))
 		})
 
 		It("follows the message of Degraded", func(ctx context.Context) {
-			a.write(ctx, viaStorage, withConditions(fails("another"), guarded(earlier)))
+			a.write(ctx, viaStorage, withConditions(fails("another"), guarded(earlyTime)))
 			answer := a.write(ctx, viaBeta, setCondition(availableTrue()))
-			Expect(find(answer, "Available")).To(Equal(entry("Available", "False", required, "another", earlier)))
+			Expect(find(answer, "Available")).To(Equal(entry("Available", "False", required, "another", earlyTime)))
 		})
 
 		It("finds its conditions in any order", func(ctx context.Context) {
-			a.write(ctx, viaStorage, withConditions(guarded(earlier), progressing, fails(missingBase)))
+			a.write(ctx, viaStorage, withConditions(guarded(earlyTime), progressing, fails(missingBase)))
 			answer := a.write(ctx, viaBeta, withConditions(fails(missingBase), progressing, availableTrue()))
-			Expect(conditionsOf(answer)).To(Equal([]map[string]any{fails(missingBase), progressing, guarded(earlier)}))
+			Expect(conditionsOf(answer)).To(Equal([]map[string]any{fails(missingBase), progressing, guarded(earlyTime)}))
 		})
 
 		It("passes what has no conditions, or not both", func(ctx context.Context) {
@@ -136,12 +136,12 @@ func ruleOf(f *form) {
 
 		DescribeTable("has nothing to say while no Required dependency fails",
 			func(ctx context.Context, degraded map[string]any) {
-				a.write(ctx, viaStorage, withConditions(guarded(earlier), degraded))
+				a.write(ctx, viaStorage, withConditions(guarded(earlyTime), degraded))
 				Expect(find(a.write(ctx, viaBeta, setCondition(availableTrue())), "Available")).To(Equal(availableTrue()))
 			},
-			Entry("but an Optional one", entry("Degraded", "True", "DependencyNotSatisfied", missingBase, earlier)),
-			Entry("but something else is wrong", entry("Degraded", "True", "DiskFull", "", earlier)),
-			Entry("any more", entry("Degraded", "False", required, "", earlier)),
+			Entry("but an Optional one", entry("Degraded", "True", "DependencyNotSatisfied", missingBase, earlyTime)),
+			Entry("but something else is wrong", entry("Degraded", "True", "DiskFull", "", earlyTime)),
+			Entry("any more", entry("Degraded", "False", required, "", earlyTime)),
 		)
 	})
 }

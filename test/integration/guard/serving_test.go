@@ -73,7 +73,7 @@ func serving() {
 		for _, version := range []string{viaStorage, viaBeta} {
 			Expect(find(a.write(ctx, version, setCondition(availableTrue())), "Available")).To(Equal(availableTrue()))
 			Expect(find(a.put(ctx, version, append(conditionsOf(a.get(ctx, version)), progressing())...), "Progressing")).NotTo(BeNil())
-			a.write(ctx, version, withConditions(guarded(earlier), find(a.get(ctx, version), "Degraded")))
+			a.write(ctx, version, withConditions(guarded(earlyTime), find(a.get(ctx, version), "Degraded")))
 		}
 		a.write(ctx, viaBeta, setCondition(availableTrue()))
 
@@ -164,7 +164,7 @@ func (f *form) authority(ctx context.Context) []byte {
 	return configuration.Webhooks[0].ClientConfig.CABundle
 }
 
-// ask has one replica review a write, as the API server would.
+// ask sends a write to one replica for review, as the API server would.
 func (f *form) ask(ctx context.Context, address string) error {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(f.authority(ctx))

@@ -23,7 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
-// process is one addon-manager.
+// process is an addon-manager.
 type process struct {
 	registry *prometheus.Registry
 	elected  <-chan struct{}

@@ -1,5 +1,6 @@
 // Package installation has real OCM install the dependencies of add-ons, as addon-manager --lifecycle decides. The managed cluster east
-// has addon-agent, as an add-on of OCM, and west has none. All others are ManagedClusters that the suite keeps available.
+// has addon-agent, as an add-on of OCM. The cluster west does not have it. All others are ManagedClusters that the suite keeps
+// available.
 package installation
 
 import (

@@ -322,8 +322,8 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 
 		By("not removing what OCM would install again")
-		refusal2 := plugin(ctx, "uninstall user placed --cluster west --yes")
-		Expect(refusal2.code).To(Equal(cmdline.ExitError), refusal2.out)
+		denial := plugin(ctx, "uninstall user placed --cluster west --yes")
+		Expect(denial.code).To(Equal(cmdline.ExitError), denial.out)
 		Expect(clustersWith(ctx, "user")()).To(ConsistOf("west"))
 	})
 

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// grace is short, so that the CRD is given back in the time of a test.
+	// grace is short, so that the CRD is restored within a test.
 	grace = 3 * time.Second
-	// patience is how long it may take until the hub is as it was. Most take a second,
-	// but two cores that also compile take a minute.
+	// patience is how long it may take until the hub is restored. Most cases take a second, but two cores that also compile take a
+	// minute.
 	patience = 2 * time.Minute
-	// on is the flag that the chart renders for graftCRDs: true; off that for false.
-	on, off = "--graft-crds=true", "--graft-crds=false"
+	// graftOn and graftOff are the flags that the chart renders for graftCRDs: true and false.
+	graftOn, graftOff = "--graft-crds=true", "--graft-crds=false"
 )
 
 var (
@@ -71,7 +71,7 @@ func install(ctx context.Context) {
 	})
 }
 
-// deploy applies them, as Helm and kubectl do: other writers' fields stay.
+// deploy applies the objects, as Helm and kubectl do. Other writers' fields stay.
 func deploy(ctx context.Context) {
 	GinkgoHelper()
 	for _, object := range deployed {
@@ -80,8 +80,7 @@ func deploy(ctx context.Context) {
 	}
 }
 
-// undeploy deletes the objects of some kinds, or of all if none is named. The
-// namespace stays: a deleted one does not come back at once.
+// undeploy deletes the objects of some kinds, or of all kinds. The namespace stays, because it could not be created again at once.
 func undeploy(ctx context.Context, kinds map[string]bool) {
 	GinkgoHelper()
 	for _, object := range deployed {
@@ -101,8 +100,7 @@ func startWebhook() {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// release replaces addon-manager by one with other flags, as Helm does with a
-// release that has other values.
+// release replaces addon-manager by one with other flags, as Helm does with new values.
 func release(ctx context.Context, flags ...string) {
 	GinkgoHelper()
 	stopManager(ctx)

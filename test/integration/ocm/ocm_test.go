@@ -154,7 +154,7 @@ func install(ctx context.Context, name string, template *addonv1alpha1.AddOnTemp
 	})).To(Succeed())
 }
 
-// availableOf is an add-on's condition Available, the zero one if there is none.
+// availableOf returns an add-on's condition Available. It is the zero condition if there is none.
 func availableOf(ctx context.Context, name string) (metav1.Condition, error) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: managed.Name, Name: name}, addOn)
@@ -166,7 +166,7 @@ func clusterAvailable(ctx context.Context) (metav1.Condition, error) {
 	return conditionOf(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable), err
 }
 
-// labelOf is what the cluster's label says of an add-on.
+// labelOf returns the value of the cluster's label about an add-on.
 func labelOf(ctx context.Context, name string) (string, error) {
 	cluster, err := readCluster(ctx)
 	return cluster.Labels[labelPrefix+name], err

@@ -94,7 +94,7 @@ func (c managedCluster) upgradable(ctx context.Context, name string) (string, er
 	return c.condition(ctx, name, "Upgradable")
 }
 
-// templates returns the desired AddOnTemplate of an add-on and the one that runs on the cluster.
+// templates returns the desired AddOnTemplate of an add-on and the AddOnTemplate that runs on the cluster.
 func (c managedCluster) templates(ctx context.Context, name string) (string, error) {
 	addOn, err := c.addOn(ctx, name)
 	for _, reference := range addOn.Status.ConfigReferences {

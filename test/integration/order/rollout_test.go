@@ -28,7 +28,7 @@ const (
 	earlyLabel = "early"
 )
 
-// release creates an AddOnTemplate of the add-on. Its dependency is empty if it has none.
+// release creates an AddOnTemplate of the add-on. An empty dependency means that the template has no dependency.
 func release(ctx context.Context, name, version, dependency string) {
 	GinkgoHelper()
 	released := template(name)

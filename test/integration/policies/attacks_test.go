@@ -16,7 +16,7 @@ import (
 // write sends a request about the object as a user.
 type write func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error
 
-// patching patches the object; in an apply, the object is named before the rest of the body.
+// patching returns a write that patches the object. An apply names the object before the other fields of the body.
 func patching(kind types.PatchType, body string) write {
 	return func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		return userClient.Patch(ctx, object, patchOf(kind, body, object), &client.PatchOptions{FieldManager: "attacker", Force: forced(kind)})
@@ -51,7 +51,7 @@ const (
 	someTime  = `"reason":"R","message":"","lastTransitionTime":"2026-01-02T03:04:05Z"`
 )
 
-// besideStatus are writes of an object in ways that no part of Interlock uses.
+// besideStatus are writes of an object in ways that no component of Interlock uses.
 var besideStatus = map[string]write{
 	"a label, by JSON patch": patching(types.JSONPatchType, `[{"op":"add","path":"/metadata/labels","value":{"label":"after"}}]`),
 	"a finalizer, by JSON patch": patching(types.JSONPatchType,
@@ -71,9 +71,9 @@ var besideStatus = map[string]write{
 		return patching(types.ApplyPatchType, `"metadata":{"name":"created"},"spec":{}`)(ctx, userClient, object)
 	},
 	"a new object of a generated name": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
-		fresh := object.DeepCopy()
-		fresh.Object["metadata"] = map[string]any{"namespace": object.GetNamespace(), "generateName": "created-"}
-		return userClient.Create(ctx, fresh)
+		created := object.DeepCopy()
+		created.Object["metadata"] = map[string]any{"namespace": object.GetNamespace(), "generateName": "created-"}
+		return userClient.Create(ctx, created)
 	},
 	"its deletion, of one and of all": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		err := userClient.Delete(ctx, object.DeepCopy(), client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationOrphan))
@@ -82,7 +82,7 @@ var besideStatus = map[string]write{
 	},
 }
 
-// refusedInStatus are writes of the status that change more than one condition, or what is none.
+// refusedInStatus are writes of the status that change more than one condition, or other fields.
 var refusedInStatus = map[string]write{
 	"another condition, by its place": patchingStatus(types.JSONPatchType,
 		`[{"op":"replace","path":"/status/conditions/2/status","value":"Unknown"}]`),
@@ -134,8 +134,8 @@ var ignoredInStatus = map[string]write{
 	},
 }
 
-// written are the writers that managedFields names.
-func written(object *unstructured.Unstructured) []string {
+// writersOf returns the writers that managedFields names.
+func writersOf(object *unstructured.Unstructured) []string {
 	var writers []string
 	for _, entry := range object.GetManagedFields() {
 		writers = append(writers, entry.Manager+" "+entry.Subresource)
@@ -143,53 +143,53 @@ func written(object *unstructured.Unstructured) []string {
 	return writers
 }
 
-// stored is the object as it is now.
-func stored(ctx context.Context, object *unstructured.Unstructured) *unstructured.Unstructured {
+// readObject returns the object as it is stored now.
+func readObject(ctx context.Context, object *unstructured.Unstructured) *unstructured.Unstructured {
 	GinkgoHelper()
-	now := object.DeepCopy()
-	Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), now)).To(Succeed())
-	return now
+	current := object.DeepCopy()
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), current)).To(Succeed())
+	return current
 }
 
 var _ = Describe("Each other way to write", func() {
 	for _, version := range versions {
 		for _, part := range bothParts {
 			It(fmt.Sprintf("a ManagedClusterAddOn through %s, for %s, changes nothing", version, part.user), func(ctx context.Context) {
-				addOn, userClient := install(ctx, version, "cluster1"), as(part.user)
-				for what, attack := range besideStatus {
-					Expect(attack(ctx, userClient, stored(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), what)
+				addOn, userClient := install(ctx, version, "cluster1"), clientOf(part.user)
+				for name, attack := range besideStatus {
+					Expect(attack(ctx, userClient, readObject(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), name)
 				}
-				for what, attack := range refusedInStatus {
-					Expect(attack(ctx, userClient, stored(ctx, addOn))).NotTo(Succeed(), what)
+				for name, attack := range refusedInStatus {
+					Expect(attack(ctx, userClient, readObject(ctx, addOn))).NotTo(Succeed(), name)
 					unchanged(ctx, addOn)
 				}
-				before := written(addOn)
-				for what, attack := range ignoredInStatus {
-					Expect(attack(ctx, userClient, stored(ctx, addOn))).To(Succeed(), what)
+				writersBefore := writersOf(addOn)
+				for name, attack := range ignoredInStatus {
+					Expect(attack(ctx, userClient, readObject(ctx, addOn))).To(Succeed(), name)
 					unchanged(ctx, addOn)
-					Expect(written(stored(ctx, addOn))).To(ContainElements(before), what)
+					Expect(writersOf(readObject(ctx, addOn))).To(ContainElements(writersBefore), name)
 				}
 			})
 		}
 		It("a ClusterManagementAddOn through "+version+", for addon-manager, changes no more than managedFields", func(ctx context.Context) {
-			addOn, userClient := register(ctx, version), as(manager)
-			for what, attack := range besideStatus {
-				Expect(attack(ctx, userClient, stored(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), what)
+			addOn, userClient := register(ctx, version), clientOf(manager)
+			for name, attack := range besideStatus {
+				Expect(attack(ctx, userClient, readObject(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), name)
 			}
-			// The list of owners of fields cannot be limited: an owner whose last field addon-manager writes leaves it.
+			// The list of field owners cannot be limited. An owner leaves the list when addon-manager writes its last field.
 			Expect(userClient.Patch(ctx, addOn.DeepCopy(), merge(`{"metadata":{"managedFields":[{}]}}`))).To(Succeed())
 			unchanged(ctx, addOn)
 		})
 	}
 	for _, user := range []string{agentUser, formerUser, tokenUser} {
 		It("ManagedClusterFacts, for "+user+", changes nothing", func(ctx context.Context) {
-			facts, userClient := factsOf("cluster1"), as(user)
+			facts, userClient := factsOf("cluster1"), clientOf(user)
 			facts.SetName("")
 			facts.SetGenerateName("facts-")
 			facts.SetLabels(map[string]string{"label": "before"})
 			Expect(admin.Create(ctx, facts)).To(Succeed())
-			for what, attack := range besideStatus {
-				Expect(attack(ctx, userClient, stored(ctx, facts))).To(Satisfy(apierrors.IsForbidden), what)
+			for name, attack := range besideStatus {
+				Expect(attack(ctx, userClient, readObject(ctx, facts))).To(Satisfy(apierrors.IsForbidden), name)
 			}
 			unchanged(ctx, facts)
 		})

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// OCM's gRPC server requests for agents, and names them in an annotation.
+// OCM's gRPC server requests certificates for agents, and names the agents in an annotation.
 const (
 	grpcServer = "system:serviceaccount:open-cluster-management-hub:grpc-server-sa"
 	requester  = "open-cluster-management.io/csr-user"
@@ -43,7 +43,7 @@ func request(ctx context.Context, user, cluster string, annotations map[string]s
 			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth},
 		},
 	}
-	Expect(as(user).Create(ctx, request)).To(Succeed())
+	Expect(clientOf(user).Create(ctx, request)).To(Succeed())
 	return request
 }
 

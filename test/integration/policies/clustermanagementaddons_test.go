@@ -11,7 +11,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// annotated is a patch of annotations. It removes those that are null.
+// annotated returns a patch of annotations. It removes annotations with the value null.
 func annotated(annotations string) string {
 	return `{"metadata":{"annotations":{` + annotations + `}}}`
 }
@@ -39,7 +39,7 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 	for _, version := range versions {
 		It("addon-manager changes what declares, and the record, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
-			for what, patch := range map[string]string{
+			for name, patch := range map[string]string{
 				"fields":              `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"kind":"K"}]}}`,
 				"no fields":           `{"spec":{"dependencies":null,"requirements":null,"provides":null}}`,
 				"the record":          annotated(`"` + addonv1alpha1.DependenciesAnnotation + `":"{}","` + addonv1alpha1.RecordAnnotation + `":"d"`),
@@ -47,14 +47,14 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 				"nothing":             `{}`,
 				"the same once again": `{"metadata":{"labels":{"label":"before"}}}`,
 			} {
-				Expect(as(manager).Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Succeed(), what)
+				Expect(clientOf(manager).Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Succeed(), name)
 			}
 		})
 
 		It("addon-manager changes nothing else, creates and deletes none, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
-			userClient := as(manager)
-			for what, patch := range map[string]string{
+			userClient := clientOf(manager)
+			for name, patch := range map[string]string{
 				"install strategy":    `{"spec":{"installStrategy":{"placements":[{"name":"after","namespace":"n"}]}}}`,
 				"no install strategy": `{"spec":{"installStrategy":null}}`,
 				"display name":        `{"spec":{"addOnMeta":{"displayName":"after"}}}`,
@@ -67,7 +67,7 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 				"owner":               `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]}}`,
 				"generateName":        `{"metadata":{"generateName":"after-"}}`,
 			} {
-				Expect(userClient.Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), what)
+				Expect(userClient.Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), name)
 			}
 			status := merge(`{"status":{"installProgressions":[{"name":"p","namespace":"n"}]}}`)
 			Expect(userClient.Status().Patch(ctx, addOn.DeepCopy(), status)).To(Satisfy(apierrors.IsForbidden))

@@ -1,4 +1,4 @@
-// Package rights runs addon-manager as a process with the rights of deploy/ and no others.
+// Package rights runs addon-manager as a process with only the permissions of deploy/.
 package rights
 
 import (
@@ -58,7 +58,7 @@ var (
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	manager = setup.Program("addon-manager")
-	// Served and, without the feature gate, not heeded: the guard comes in both forms.
+	// The API is served but not applied without the feature gate, so the guard comes in both forms.
 	hub = setup.Hub(ctx, map[string][]string{"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"}})
 	admin = setup.Administrator(hub, addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme)
 	for _, name := range []string{namespace, "cluster1"} {
@@ -67,8 +67,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	setup.Policies(ctx, admin)
 })
 
-// runTemplate installs an add-on on cluster1 that is available and runs an
-// AddOnTemplate of its name and that version.
+// runTemplate installs an add-on on cluster1 that is available and runs an AddOnTemplate of its name and a version.
 func runTemplate(ctx context.Context, name, version string) {
 	GinkgoHelper()
 	template := &unstructured.Unstructured{Object: map[string]any{
@@ -89,10 +88,10 @@ func runTemplate(ctx context.Context, name, version string) {
 	Expect(admin.Status().Update(ctx, addOn)).To(Succeed())
 }
 
-// start runs addon-manager as a process of the user's.
+// start runs addon-manager as a process of a user.
 func start(user *testenv.User, arguments ...string) *gexec.Session {
 	GinkgoHelper()
-	arguments = append([]string{"--reports=unsatisfied"}, arguments...) // a later flag counts
+	arguments = append([]string{"--reports=unsatisfied"}, arguments...) // a later flag takes precedence
 	arguments = append(arguments, "--kubeconfig", user.Kubeconfig, "--log-format=json",
 		"--leader-elect-namespace", namespace, "--graft-crds", "--metrics-bind-address=0", "--health-probe-bind-address=0")
 	return setup.Run(manager, arguments...)
@@ -175,27 +174,27 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 
 		for _, mode := range []struct {
 			argument string
-			there    gomegatypes.GomegaMatcher
+			kinds    gomegatypes.GomegaMatcher
 		}{
 			{"--guard=auto", ConsistOf(rule.KindPolicy, rule.KindBinding, rule.KindWebhook)},
 			{"--guard=off", BeEmpty()},
 		} {
 			session := start(user, mode.argument)
-			Eventually(guardObjects(ctx)).WithTimeout(60*time.Second).Should(mode.there, mode.argument)
+			Eventually(guardObjects(ctx)).WithTimeout(60*time.Second).Should(mode.kinds, mode.argument)
 			Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 			Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
 		}
 	})
 
 	It("may change the CRD that it grafts, and watch the others only", func(ctx context.Context) {
-		const grafted = "clustermanagementaddons.addon.open-cluster-management.io"
+		const graftedCRD = "clustermanagementaddons.addon.open-cluster-management.io"
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		everything := setup.Administrator(hub, apiextensionsv1.AddToScheme)
 		limited := setup.ClientAs(user.Config, everything)
 
 		crds := &apiextensionsv1.CustomResourceDefinitionList{}
-		Expect(limited.List(ctx, crds, client.MatchingFields{"metadata.name": grafted})).To(Succeed())
+		Expect(limited.List(ctx, crds, client.MatchingFields{"metadata.name": graftedCRD})).To(Succeed())
 		Expect(crds.Items).To(HaveLen(1))
 		Expect(limited.List(ctx, crds)).To(Succeed(), "the APIs of the hub can change with any")
 
@@ -204,7 +203,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		for i := range crds.Items {
 			crd := &crds.Items[i]
 			err := limited.Update(ctx, crd, client.DryRunAll)
-			if crd.Name == grafted {
+			if crd.Name == graftedCRD {
 				Expect(err).NotTo(HaveOccurred())
 			} else {
 				Expect(err).To(Satisfy(apierrors.IsForbidden), crd.Name)
@@ -217,20 +216,20 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 
 	It("deletes reports without --reports, and may then not write any", func(ctx context.Context) {
 		limited := setup.ClientAs(baseUser(ctx, "without-reports"), admin)
-		found := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
+		report := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
 		for _, err := range []error{
-			limited.Get(ctx, client.ObjectKeyFromObject(found), found), limited.Create(ctx, found, client.DryRunAll),
-			limited.Update(ctx, found, client.DryRunAll),
-			limited.Patch(ctx, found, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
+			limited.Get(ctx, client.ObjectKeyFromObject(report), report), limited.Create(ctx, report, client.DryRunAll),
+			limited.Update(ctx, report, client.DryRunAll),
+			limited.Patch(ctx, report, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
 		} {
 			Expect(err).To(Satisfy(apierrors.IsForbidden))
 		}
 
 		account, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(admin.Get(ctx, client.ObjectKeyFromObject(found), found)).To(Succeed(), "an earlier process with --reports wrote it")
+		Expect(admin.Get(ctx, client.ObjectKeyFromObject(report), report)).To(Succeed(), "an earlier process with --reports wrote it")
 		session := start(account, "--reports=off")
-		Eventually(func() error { return admin.Get(ctx, client.ObjectKeyFromObject(found), found) }).
+		Eventually(func() error { return admin.Get(ctx, client.ObjectKeyFromObject(report), report) }).
 			WithTimeout(60 * time.Second).Should(Satisfy(apierrors.IsNotFound))
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
@@ -247,13 +246,13 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		Expect(err).NotTo(HaveOccurred())
 		webhook, err := gate.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
 		Expect(err).NotTo(HaveOccurred())
-		further := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "interlock-lifecycle"}}
-		refused := []error{limited.Patch(ctx, gated.DeepCopy(), opening), limited.Update(ctx, further, client.DryRunAll)}
+		webhookConfiguration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "interlock-lifecycle"}}
+		refusals := []error{limited.Patch(ctx, gated.DeepCopy(), opening), limited.Update(ctx, webhookConfiguration, client.DryRunAll)}
 		for _, object := range append(objects, webhook) {
-			refused = append(refused, limited.Create(ctx, object, client.DryRunAll),
+			refusals = append(refusals, limited.Create(ctx, object, client.DryRunAll),
 				limited.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll))
 		}
-		for _, err := range refused {
+		for _, err := range refusals {
 			Expect(err).To(Satisfy(apierrors.IsForbidden))
 		}
 		for _, object := range append(objects, webhook) {
@@ -286,7 +285,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	})
 })
 
-// baseUser is a new user with the rights that addon-manager has on any hub.
+// baseUser returns a new user with the permissions that addon-manager has on any hub.
 func baseUser(ctx context.Context, name string) *rest.Config {
 	GinkgoHelper()
 	user, err := hub.AddUser(name)
@@ -310,10 +309,10 @@ func authority() []byte {
 	return certificate
 }
 
-// guardObjects are the kinds of the guard's objects that are there.
+// guardObjects returns the kinds of the guard's objects that exist.
 func guardObjects(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
-		found := []string{}
+		kinds := []string{}
 		for kind, version := range map[string]string{
 			rule.KindPolicy: "v1beta1", rule.KindBinding: "v1beta1", rule.KindWebhook: "v1",
 		} {
@@ -321,19 +320,19 @@ func guardObjects(ctx context.Context) func() ([]string, error) {
 			object.SetGroupVersionKind(schema.GroupVersionKind{Group: rule.Group, Version: version, Kind: kind})
 			err := admin.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
 			if err == nil {
-				found = append(found, kind)
+				kinds = append(kinds, kind)
 			} else if !apierrors.IsNotFound(err) {
 				return nil, err
 			}
 		}
-		return found, nil
+		return kinds, nil
 	}
 }
 
 func reasons(events eventsv1.EventList) []string {
-	var all []string
+	var reasons []string
 	for _, event := range events.Items {
-		all = append(all, event.Reason)
+		reasons = append(reasons, event.Reason)
 	}
-	return all
+	return reasons
 }

@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// deploying is an AddOnTemplate whose Deployment has this image.
+// deploying returns an AddOnTemplate whose Deployment has an image.
 func deploying(addOn, image string) *addonv1alpha1.AddOnTemplate {
 	GinkgoHelper()
 	template, err := ocm.Template(addOn)
@@ -74,11 +74,11 @@ var _ = Describe("An add-on that reports no version", func() {
 		Expect(run("suggest", "templated")).To(And(
 			MatchRegexp(`templated +0\.10\.0 +1 +AddOnTemplate templated: image registry\.example:5000/agent:v0\.10\.0\n`),
 			ContainSubstring("run  kubectl annotate addontemplate templated dependency.addon.open-cluster-management.io/version=0.10.0 ")))
-		var found struct {
+		var suggestion struct {
 			Versions []struct{ Version string }
 		}
-		Expect(json.Unmarshal([]byte(run("suggest", "deployed-itself", "-o", "json")), &found)).To(Succeed())
-		Expect(found.Versions).To(ConsistOf(HaveField("Version", "1.2.3")))
+		Expect(json.Unmarshal([]byte(run("suggest", "deployed-itself", "-o", "json")), &suggestion)).To(Succeed())
+		Expect(suggestion.Versions).To(ConsistOf(HaveField("Version", "1.2.3")))
 		Expect(run("suggest", "deployed-itself")).To(ContainSubstring(
 			"run  kubectl annotate clustermanagementaddon deployed-itself dependency.addon.open-cluster-management.io/version=1.2.3 "))
 

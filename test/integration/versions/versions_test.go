@@ -19,7 +19,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// unanswered is how long an answer of an addon-agent is expected, and then some.
+// unanswered is longer than the time for which the report of an addon-agent is expected.
 const unanswered = 90 * time.Second
 
 var (
@@ -39,7 +39,7 @@ func create(ctx context.Context, object client.Object) {
 	})
 }
 
-// template is one of the add-on's that deploys a ConfigMap.
+// template returns an AddOnTemplate of an add-on that deploys a ConfigMap.
 func template(addOn, name string) *addonv1alpha1.AddOnTemplate {
 	GinkgoHelper()
 	content, err := json.Marshal(&corev1.ConfigMap{
@@ -55,7 +55,7 @@ func template(addOn, name string) *addonv1alpha1.AddOnTemplate {
 	}
 }
 
-// register registers an add-on with this declaration and these default configs.
+// register registers an add-on with a declaration and default configs.
 func register(ctx context.Context, name, declaration string, supported ...addonv1alpha1.ConfigMeta) *addonv1alpha1.ClusterManagementAddOn {
 	GinkgoHelper()
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -68,10 +68,10 @@ func register(ctx context.Context, name, declaration string, supported ...addonv
 	return registration
 }
 
-func install(ctx context.Context, cluster, name string, own ...addonv1alpha1.AddOnConfig) {
+func install(ctx context.Context, cluster, name string, configs ...addonv1alpha1.AddOnConfig) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-	addOn.Spec.Configs = own
+	addOn.Spec.Configs = configs
 	create(ctx, addOn)
 }
 
@@ -89,7 +89,7 @@ func rollOut(ctx context.Context, registration *addonv1alpha1.ClusterManagementA
 	Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(original))).To(Succeed())
 }
 
-// degradedOf is the message of Degraded, with its status and reason.
+// degradedOf returns status, reason and message of Degraded.
 func degradedOf(ctx context.Context, cluster, name string) (string, error) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, addOn)
@@ -106,19 +106,20 @@ func configReferences(ctx context.Context, cluster, name string) ([]addonv1alpha
 	return addOn.Status.ConfigReferences, err
 }
 
-// named returns a name of a registration or a template, which all managed clusters share: each spec of a table has its own.
-func named(cluster, name string) string { return name + "-" + cluster }
+// uniqueName returns the name of a registration or a template. All managed clusters share them, so each spec of a table has names of its
+// own.
+func uniqueName(cluster, name string) string { return name + "-" + cluster }
 
 var _ = Describe("On Open Cluster Management", func() {
 	DescribeTable("the version of an add-on is that of the AddOnTemplate that runs", func(ctx context.Context, cluster string) {
-		templated, leaf := named(cluster, "templated"), named(cluster, "leaf")
-		v5, v6 := template(templated, named(cluster, "templated-5")), template(templated, named(cluster, "templated-6"))
+		templated, leaf := uniqueName(cluster, "templated"), uniqueName(cluster, "leaf")
+		v5, v6 := template(templated, uniqueName(cluster, "templated-5")), template(templated, uniqueName(cluster, "templated-6"))
 		v5.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: "0.5.0"}
 		v6.Labels = map[string]string{interlockv1alpha1.TemplateVersionLabel: "0.6.0"}
 		create(ctx, v5)
 		create(ctx, v6)
 		registration := register(ctx, templated, "", defaultTemplate(v5.Name))
-		// Whether the add-on is available meanwhile does not matter to an edge of this type.
+		// An edge of this type does not require that the add-on is available.
 		register(ctx, leaf, `[{name: `+templated+`, type: IfInstalled, version: ">= 0.6"}]`)
 		install(ctx, cluster, templated)
 		install(ctx, cluster, leaf)
@@ -141,22 +142,22 @@ var _ = Describe("On Open Cluster Management", func() {
 	}, onBoth(6*time.Minute))
 
 	DescribeTable("config is that of the first AddOnDeploymentConfig", func(ctx context.Context, cluster string) {
-		configured := named(cluster, "configured")
+		configured := uniqueName(cluster, "configured")
 		for name, mode := range map[string]string{"first": "direct", "second": "proxy"} {
 			config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 			config.Spec.CustomizedVariables = []addonv1alpha1.CustomizedVariable{{Name: "mode", Value: mode}, {Name: name, Value: "there"}}
 			create(ctx, config)
 		}
-		create(ctx, template(configured, named(cluster, "configured-1")))
-		own := func(name string) addonv1alpha1.AddOnConfig {
+		create(ctx, template(configured, uniqueName(cluster, "configured-1")))
+		configNamed := func(name string) addonv1alpha1.AddOnConfig {
 			referent := addonv1alpha1.ConfigReferent{Namespace: cluster, Name: name}
 			return addonv1alpha1.AddOnConfig{ConfigGroupResource: configs, ConfigReferent: referent}
 		}
 		register(ctx, configured, `
 - {name: by-mode, addOn: missing, message: mode is direct, when: {expression: "config.?mode.orValue('') == 'direct'"}}
 - {name: by-second, addOn: missing, message: second counts too, when: {expression: "'second' in config"}}`,
-			defaultTemplate(named(cluster, "configured-1")), addonv1alpha1.ConfigMeta{ConfigGroupResource: configs})
-		install(ctx, cluster, configured, own("first"), own("second"))
+			defaultTemplate(uniqueName(cluster, "configured-1")), addonv1alpha1.ConfigMeta{ConfigGroupResource: configs})
+		install(ctx, cluster, configured, configNamed("first"), configNamed("second"))
 		Eventually(degradedOf).WithContext(ctx).WithArguments(cluster, configured).Should(ContainSubstring("mode is direct"))
 		Eventually(configReferences).WithContext(ctx).WithArguments(cluster, configured).Should(ContainElements(
 			HaveField("DesiredConfig", HaveValue(HaveField("Name", "first"))), HaveField("DesiredConfig", HaveValue(HaveField("Name", "second")))))
@@ -165,15 +166,15 @@ var _ = Describe("On Open Cluster Management", func() {
 	}, onBoth(3*time.Minute))
 
 	DescribeTable("settings are those that the default of the registration gives a dependency", func(ctx context.Context, cluster string) {
-		proxy, streaming := named(cluster, "proxy"), named(cluster, "streaming")
+		proxy, streaming := uniqueName(cluster, "proxy"), uniqueName(cluster, "streaming")
 		config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "settings"}}
 		config.Spec.CustomizedVariables = []addonv1alpha1.CustomizedVariable{{Name: "mode", Value: "direct"}}
 		create(ctx, config)
-		create(ctx, template(proxy, named(cluster, "proxy-1")))
-		register(ctx, proxy, "", defaultTemplate(named(cluster, "proxy-1")), addonv1alpha1.ConfigMeta{
+		create(ctx, template(proxy, uniqueName(cluster, "proxy-1")))
+		register(ctx, proxy, "", defaultTemplate(uniqueName(cluster, "proxy-1")), addonv1alpha1.ConfigMeta{
 			ConfigGroupResource: configs, DefaultConfig: &addonv1alpha1.ConfigReferent{Namespace: cluster, Name: config.Name},
 		})
-		// Whether the add-on is available does not matter to an edge of this type.
+		// An edge of this type does not require that the add-on is available.
 		register(ctx, streaming, `
 - {name: `+proxy+`, type: IfInstalled, version: "*", config: {expression: "config.?mode.orValue('') == 'grpc'",
   message: Streams need gRPC.}}`)
@@ -183,17 +184,17 @@ var _ = Describe("On Open Cluster Management", func() {
 			And(HavePrefix("True RequiredDependencyNotSatisfied"), ContainSubstring("Streams need gRPC. (not true of its settings")))
 
 		observer.Cause("other settings")
-		before := config.DeepCopy()
+		original := config.DeepCopy()
 		config.Spec.CustomizedVariables[0].Value = "grpc"
-		Expect(hub.Client.Patch(ctx, config, client.MergeFrom(before))).To(Succeed())
+		Expect(hub.Client.Patch(ctx, config, client.MergeFrom(original))).To(Succeed())
 		Eventually(degradedOf).WithContext(ctx).WithArguments(cluster, streaming).Should(HavePrefix("False DependenciesSatisfied"))
 	}, onBoth(3*time.Minute))
 })
 
 var _ = Describe("What an AddOnTemplate declares", func() {
 	DescribeTable("counts where the template runs, through a progressive rollout", func(ctx context.Context, cluster string) {
-		declaring := named(cluster, "declaring")
-		v1, v2 := template(declaring, named(cluster, "declaring-1")), template(declaring, named(cluster, "declaring-2"))
+		declaring := uniqueName(cluster, "declaring")
+		v1, v2 := template(declaring, uniqueName(cluster, "declaring-1")), template(declaring, uniqueName(cluster, "declaring-2"))
 		v2.Annotations = map[string]string{
 			interlockv1alpha1.AddOnVersionAnnotation:         "2.0.0",
 			interlockv1alpha1.TemplateDependenciesAnnotation: `[{name: needed-by-v2}]`,
