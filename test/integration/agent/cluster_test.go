@@ -183,8 +183,8 @@ func renew(ctx context.Context, clusterClient client.Client, namespace, addOn st
 	set := func() {
 		lease.Spec.RenewTime = nil
 		if !renewTime.IsZero() {
-			renewed := metav1.NewMicroTime(renewTime)
-			lease.Spec.RenewTime = &renewed
+			timestamp := metav1.NewMicroTime(renewTime)
+			lease.Spec.RenewTime = &timestamp
 		}
 	}
 	err := clusterClient.Get(ctx, client.ObjectKeyFromObject(lease), lease)

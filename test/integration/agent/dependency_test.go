@@ -93,9 +93,10 @@ var _ = Describe("The dependency rule", func() {
 		Expect(c.set(ctx, "console", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
 		Eventually(c.availability(ctx, "console")).Should(haveStatus("False", awaiting))
 
-		for _, probed := range []metav1.Condition{available("True", "ProbeAvailable"), available("False", "ProbeUnavailable")} {
-			Expect(c.set(ctx, "console", probed)).To(Succeed())
-			Consistently(c.availability(ctx, "console")).WithTimeout(500 * time.Millisecond).Should(haveStatus(probed.Status, probed.Reason))
+		for _, probeCondition := range []metav1.Condition{available("True", "ProbeAvailable"), available("False", "ProbeUnavailable")} {
+			Expect(c.set(ctx, "console", probeCondition)).To(Succeed())
+			Consistently(c.availability(ctx, "console")).WithTimeout(500 * time.Millisecond).
+				Should(haveStatus(probeCondition.Status, probeCondition.Reason))
 		}
 		Expect(c.managedTraffic.recordedRequests()).To(BeEmpty(), "no lease is of interest in this mode")
 	})

@@ -28,8 +28,8 @@ type traffic struct {
 
 // watch returns a configuration whose requests are recorded.
 func (t *traffic) watch(config *rest.Config) *rest.Config {
-	recorded := rest.CopyConfig(config)
-	recorded.Wrap(func(transport http.RoundTripper) http.RoundTripper {
+	recordedConfig := rest.CopyConfig(config)
+	recordedConfig.Wrap(func(transport http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			response, err := transport.RoundTrip(r)
 			recordedRequest := request{method: r.Method, path: r.URL.Path, query: r.URL.RawQuery}
@@ -42,7 +42,7 @@ func (t *traffic) watch(config *rest.Config) *rest.Config {
 			return response, err
 		})
 	})
-	return recorded
+	return recordedConfig
 }
 
 func (t *traffic) recordedRequests() []request {

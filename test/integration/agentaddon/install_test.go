@@ -171,9 +171,9 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 			And(Not(BeEmpty()), HaveEach(HaveField("Kind", rbacv1.UserKind)))))
 
 		By("a certificate of that release being valid until it is replaced")
-		former := rest.CopyConfig(fleet.Config)
-		former.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
-		userClient := setup.ClientAs(former, hub)
+		formerConfig := rest.CopyConfig(fleet.Config)
+		formerConfig.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
+		userClient := setup.ClientAs(formerConfig, hub)
 		Eventually(func() error {
 			return userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
 		}).Should(Succeed())
@@ -326,10 +326,10 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 	type request = func(context.Context, client.Client) error
 
 	DescribeTable("needs rights that no request shows", func(ctx context.Context, withheld string, request request) {
-		entitled := setup.ClientAs(managerWithout(ctx, ""), hub)
-		Eventually(func() error { return request(ctx, entitled) }).Should(Succeed(), "with all rights")
-		lacking := setup.ClientAs(managerWithout(ctx, withheld), hub)
-		Eventually(func() error { return request(ctx, lacking) }).Should(Satisfy(apierrors.IsForbidden), "without "+withheld)
+		entitledClient := setup.ClientAs(managerWithout(ctx, ""), hub)
+		Eventually(func() error { return request(ctx, entitledClient) }).Should(Succeed(), "with all rights")
+		limitedClient := setup.ClientAs(managerWithout(ctx, withheld), hub)
+		Eventually(func() error { return request(ctx, limitedClient) }).Should(Satisfy(apierrors.IsForbidden), "without "+withheld)
 	},
 		Entry("to create a binding by applying", "create rolebindings", applyBinding),
 		Entry("to bind the agents' role, which may come to contain what addon-manager may not", "bind clusterroles", applyBindingOfMore),

@@ -25,8 +25,8 @@ import (
 
 var auditLog string
 
-// audited returns the flags with which the API server logs the requests that the witness needs, and the reads of addon-manager.
-func audited() (flags map[string][]string, log string) {
+// auditFlags returns the flags with which the API server logs the requests that the witness needs, and the reads of addon-manager.
+func auditFlags() (flags map[string][]string, log string) {
 	GinkgoHelper()
 	flags, log, err := witness.AuditFlags(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
@@ -48,8 +48,8 @@ type right struct{ verb, group, resource string }
 
 func (r right) String() string { return r.verb + " " + r.resource }
 
-// implied are permissions that the API server requires in the course of another request. Each has a spec of its own.
-var implied = []string{"create rolebindings", "bind clusterroles"}
+// impliedRights are permissions that the API server requires in the course of another request. Each has a spec of its own.
+var impliedRights = []string{"create rolebindings", "bind clusterroles"}
 
 // unused returns the permissions of deploy/hub/agent-clusterrole.yaml that addon-manager has not used.
 func unused() []string {
@@ -77,7 +77,7 @@ func unused() []string {
 	for _, granted := range rightsOf(agentRules()) {
 		// An informer lists and watches. It may do both in one request.
 		streamed := granted.verb == "list" && used[right{"watch", granted.group, granted.resource}]
-		if !used[granted] && !streamed && !slices.Contains(implied, granted.String()) {
+		if !used[granted] && !streamed && !slices.Contains(impliedRights, granted.String()) {
 			idle = append(idle, granted.String())
 		}
 	}

@@ -64,7 +64,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	var err error
 	// This hub requires the permission to set owners that block deletion, as OpenShift does.
 	strict := ocm.HubOptions{InterlockCRDs: true}
-	strict.Flags, auditLog = audited()
+	strict.Flags, auditLog = auditFlags()
 	strict.Flags["enable-admission-plugins"] = []string{"OwnerReferencesPermissionEnforcement"}
 	fleet, err = ocm.StartHub(ctx, strict)
 	Expect(err).NotTo(HaveOccurred())

@@ -48,8 +48,8 @@ func servedResources() map[schema.GroupVersionResource]metav1.APIResource {
 	return resources
 }
 
-// allowed returns the permissions that a user has in a namespace or cluster-wide, according to the API server.
-func allowed(ctx context.Context, user *rest.Config, namespace string) []string {
+// allowedRights returns the permissions that a user has in a namespace or cluster-wide, according to the API server.
+func allowedRights(ctx context.Context, user *rest.Config, namespace string) []string {
 	GinkgoHelper()
 	client, err := kubernetes.NewForConfig(user)
 	Expect(err).NotTo(HaveOccurred())
@@ -195,9 +195,9 @@ func wholeAPI(ctx context.Context) {
 	for _, granted := range rightsOf(role.Rules) {
 		rights = append(rights, granted.full())
 	}
-	Expect(allowed(ctx, user, "cluster1")).To(ConsistOf(rights))
+	Expect(allowedRights(ctx, user, "cluster1")).To(ConsistOf(rights))
 	for _, namespace := range []string{"cluster10", ""} {
-		Expect(allowed(ctx, user, namespace)).To(ConsistOf(everyoneMay), "in %q", namespace)
+		Expect(allowedRights(ctx, user, namespace)).To(ConsistOf(everyoneMay), "in %q", namespace)
 	}
 	Expect(impersonated(ctx, user)).To(BeEmpty())
 	notForbidden, count := notRefused(ctx, user, "cluster10")

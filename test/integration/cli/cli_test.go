@@ -136,20 +136,20 @@ var _ = Describe("kubectl addon status", func() {
 
 	It("lists again what changes, until it is interrupted", func(ctx context.Context) {
 		command := exec.Command(plugin, "--kubeconfig", hub.Kubeconfig(), "status", "watched", "-A", "-w")
-		watching, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
+		watchSession, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(watching.Kill)
+		DeferCleanup(watchSession.Kill)
 
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: "watched"}}
 		Expect(hubClient.Create(ctx, addOn)).To(Succeed())
-		Eventually(watching.Out.Contents).Should(ContainSubstring("cluster2    watched   -           -"))
+		Eventually(watchSession.Out.Contents).Should(ContainSubstring("cluster2    watched   -           -"))
 		addOn.Status.Conditions = []metav1.Condition{{Type: "Available", Status: "False", Reason: "Stopped", LastTransitionTime: metav1.Now()}}
 		Expect(hubClient.Status().Update(ctx, addOn)).To(Succeed())
-		Eventually(watching.Out.Contents).Should(ContainSubstring("cluster2    watched   False       -          "))
+		Eventually(watchSession.Out.Contents).Should(ContainSubstring("cluster2    watched   False       -          "))
 		Expect(hubClient.Delete(ctx, addOn)).To(Succeed())
-		Eventually(watching.Out.Contents).Should(ContainSubstring("deleted"))
-		Eventually(watching.Interrupt()).Should(gexec.Exit(0))
-		Expect(string(watching.Out.Contents())).NotTo(ContainSubstring("gateway"))
+		Eventually(watchSession.Out.Contents).Should(ContainSubstring("deleted"))
+		Eventually(watchSession.Interrupt()).Should(gexec.Exit(0))
+		Expect(string(watchSession.Out.Contents())).NotTo(ContainSubstring("gateway"))
 	})
 
 	It("lists the cluster that the kubeconfig's namespace names", func() {

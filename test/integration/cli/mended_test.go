@@ -93,9 +93,9 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 		Expect(out).To(HavePrefix("1 root cause of add-ons on 50 managed clusters:\n\n1. store is not installed\n"))
 		Expect(out).To(MatchRegexp(`breaks +30 of 50 managed clusters, 60 of 100 add-ons: gateway \(30\), portal \(30\)`))
 
-		enabled := enabledBy(out, fleet.Kubeconfig())
-		Expect(enabled).To(HaveLen(affected))
-		for _, key := range enabled {
+		keys := enabledBy(out, fleet.Kubeconfig())
+		Expect(keys).To(HaveLen(affected))
+		for _, key := range keys {
 			install(ctx, key.Namespace, key.Name)
 		}
 
@@ -114,7 +114,7 @@ var runLine = regexp.MustCompile(`(?m)^ +run +(.*)$`)
 
 // enabledBy returns the add-ons that the printed commands would install. This suite has no clusteradm, which `make clusteradm` builds.
 // So it does the same as `clusteradm addon enable`: it creates the ManagedClusterAddOns that the command names.
-func enabledBy(out, kubeconfig string) (enabled []client.ObjectKey) {
+func enabledBy(out, kubeconfig string) (keys []client.ObjectKey) {
 	GinkgoHelper()
 	lines := runLine.FindAllStringSubmatch(out, -1)
 	Expect(lines).NotTo(BeEmpty(), out)
@@ -129,9 +129,9 @@ func enabledBy(out, kubeconfig string) (enabled []client.ObjectKey) {
 		Expect(flags).To(HaveKeyWithValue("--kubeconfig", kubeconfig), "it acts on the hub that was read")
 		for _, addOn := range strings.Split(flags["--names"], ",") {
 			for _, cluster := range strings.Split(flags["--clusters"], ",") {
-				enabled = append(enabled, client.ObjectKey{Namespace: cluster, Name: addOn})
+				keys = append(keys, client.ObjectKey{Namespace: cluster, Name: addOn})
 			}
 		}
 	}
-	return enabled
+	return keys
 }

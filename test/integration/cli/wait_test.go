@@ -65,13 +65,13 @@ var _ = Describe("what moves", Ordered, func() {
 		create(ctx, newAddOn("portal"), newAddOn("store"))
 		report(ctx, "portal", metav1.ConditionTrue)
 		report(ctx, "store", metav1.ConditionFalse)
-		reading := rbacv1.PolicyRule{
+		listRule := rbacv1.PolicyRule{
 			APIGroups: []string{addonv1alpha1.GroupVersion.Group, clusterv1.GroupName, dependencyv1alpha1.GroupVersion.Group},
 			Verbs:     []string{"list"},
 			Resources: []string{"clustermanagementaddons", "managedclusteraddons", "managedclusters", "addondependencypolicies"},
 		}
 		metadata := metav1.ObjectMeta{Name: lister}
-		create(ctx, &rbacv1.ClusterRole{ObjectMeta: metadata, Rules: []rbacv1.PolicyRule{reading}}, &rbacv1.ClusterRoleBinding{
+		create(ctx, &rbacv1.ClusterRole{ObjectMeta: metadata, Rules: []rbacv1.PolicyRule{listRule}}, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metadata, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: lister},
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: lister}},
 		})

@@ -30,18 +30,18 @@ var probers = map[string]func(name string) *agent.HealthProber{
 	},
 }
 
-// probed is an add-on with a prober that its author has selected.
-type probed struct {
+// probedAddOn is an add-on with a prober that its author has selected.
+type probedAddOn struct {
 	name    string
 	prober  *agent.HealthProber
 	objects []runtime.Object
 }
 
-func (p *probed) Manifests(context.Context, *clusterv1.ManagedCluster, *addonv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
+func (p *probedAddOn) Manifests(context.Context, *clusterv1.ManagedCluster, *addonv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
 	return p.objects, nil
 }
 
-func (p *probed) GetAgentAddonOptions() agent.AgentAddonOptions {
+func (p *probedAddOn) GetAgentAddonOptions() agent.AgentAddonOptions {
 	return agent.AgentAddonOptions{AddonName: p.name, HealthProber: p.prober}
 }
 
@@ -55,7 +55,7 @@ func startAuthors(ctx context.Context, hub *rest.Config) (stop func(), err error
 	}
 	for _, c := range cases {
 		if prober := probers[c.kind]; prober != nil {
-			if err := manager.AddAgent(&probed{c.name(), prober(c.name()), c.manifests()}); err != nil {
+			if err := manager.AddAgent(&probedAddOn{c.name(), prober(c.name()), c.manifests()}); err != nil {
 				return nil, err
 			}
 		}

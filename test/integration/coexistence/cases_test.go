@@ -52,15 +52,15 @@ func (c *example) name() string {
 var cases = allCases()
 
 func allCases() []*example {
-	renewed := condition{metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated"}
+	renewedLease := condition{metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated"}
 	absentLease := condition{metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound"}
 	examples := []*example{
-		{kind: "lease", state: live, stock: renewed},
+		{kind: "lease", state: live, stock: renewedLease},
 		{kind: "lease", state: stopped, stock: condition{metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"}},
 		{kind: "lease", state: noLease, stock: absentLease},
-		{kind: "lease", state: live, disputed: true, stock: renewed},
+		{kind: "lease", state: live, disputed: true, stock: renewedLease},
 		{kind: "lease", state: noLease, disputed: true, stock: absentLease},
-		{kind: "lease", state: live, independent: true, stock: renewed},
+		{kind: "lease", state: live, independent: true, stock: renewedLease},
 	}
 	for _, kind := range []string{"template", "work", "deployment", "workload"} {
 		examples = append(examples,

@@ -115,18 +115,18 @@ func (r row) shape() string {
 func bySite(rows []row) [][]row {
 	type key struct{ guard, phase, site, shape string }
 	groups := map[key]int{}
-	var joined [][]row
+	var groupedRows [][]row
 	for _, r := range rows {
 		key := key{r.guard, r.phase, r.site, r.shape()}
 		index, ok := groups[key]
 		if !ok {
-			index = len(joined)
+			index = len(groupedRows)
 			groups[key] = index
-			joined = append(joined, nil)
+			groupedRows = append(groupedRows, nil)
 		}
-		joined[index] = append(joined[index], r)
+		groupedRows[index] = append(groupedRows[index], r)
 	}
-	return joined
+	return groupedRows
 }
 
 // namesOf returns the states of each kind of add-on. Kinds with the same states are joined.

@@ -72,8 +72,8 @@ func (t *trial) calm() {
 	}).Should(BeNumerically(">=", quiet))
 }
 
-// undisturbed runs a scenario without a fault, and returns its final state and the writes.
-func (s scenario) undisturbed(ctx context.Context, leading *leader) (end string, writes []faultproxy.Write) {
+// runUndisturbed runs a scenario without a fault, and returns its final state and the writes.
+func (s scenario) runUndisturbed(ctx context.Context, leading *leader) (end string, writes []faultproxy.Write) {
 	GinkgoHelper()
 	t := s.begin(ctx, leading, 0, faultproxy.NoFault)
 	for _, line := range s.final {
@@ -89,8 +89,8 @@ func (s scenario) undisturbed(ctx context.Context, leading *leader) (end string,
 	return end, writes
 }
 
-// disturbed runs a scenario with a fault at a write. It returns the addon-manager that runs at the end.
-func (s scenario) disturbed(ctx context.Context, leading *leader, number int, fault faultproxy.Fault, end string) *leader {
+// runDisturbed runs a scenario with a fault at a write. It returns the addon-manager that runs at the end.
+func (s scenario) runDisturbed(ctx context.Context, leading *leader, number int, fault faultproxy.Fault, end string) *leader {
 	GinkgoHelper()
 	t := s.begin(ctx, leading, number, fault)
 	struck := leading.proxy.Struck()
@@ -123,12 +123,12 @@ func (t *trial) replace(ctx context.Context, fault faultproxy.Fault, end string)
 		t.leader.end()
 		t.leader = lead(lists)
 	case fault == faultproxy.Held:
-		former := t.leader
+		formerLeader := t.leader
 		t.leader = lead(nil)
 		Eventually(difference).WithArguments(ctx, t.cluster, end).Should(BeEmpty(), "-end, +state")
-		former.proxy.Release()
-		(&trial{leader: former}).calm()
-		former.end()
+		formerLeader.proxy.Release()
+		(&trial{leader: formerLeader}).calm()
+		formerLeader.end()
 	}
 }
 
@@ -147,14 +147,14 @@ var _ = DescribeTable("The end is the same wherever addon-manager ends, when it"
 	s.register(ctx)
 	leading := lead(nil)
 	DeferCleanup(endAll)
-	end, writes := s.undisturbed(ctx, leading)
+	end, writes := s.runUndisturbed(ctx, leading)
 	AddReportEntry("writes", fmt.Sprint(writes))
 	AddReportEntry("end", end)
 	Expect(writes).NotTo(BeEmpty())
 	for _, fault := range faults() {
 		for i, write := range writes {
 			By(fmt.Sprintf("%s %d of %d: %s", fault, i+1, len(writes), write))
-			leading = s.disturbed(ctx, leading, i+1, fault, end)
+			leading = s.runDisturbed(ctx, leading, i+1, fault, end)
 		}
 	}
 }, scenarios())

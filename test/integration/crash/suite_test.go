@@ -28,9 +28,9 @@ import (
 var allFaults = flag.Bool("all-faults", false, "try every fault at every write, in about ten minutes")
 
 var (
-	hub      *ocm.Hub
-	deployed *interlock.Interlock
-	changes  *history
+	hub        *ocm.Hub
+	deployment *interlock.Interlock
+	changes    *history
 	// leaders has the addon-managers that run.
 	leaders = sets.New[*leader]()
 )
@@ -44,7 +44,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	// With lists in place of watch lists, the proxy can give informers an earlier list.
 	Expect(os.Setenv("KUBE_FEATURE_WatchListClient", "false")).To(Succeed())
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
-	deployed = interlock.DeployManager(ctx, hub)
+	deployment = interlock.DeployManager(ctx, hub)
 	ocmsuite.Create(ctx, hub, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
 ---
 {apiVersion: cluster.open-cluster-management.io/v1beta2, kind: ManagedClusterSetBinding, metadata: {name: global, namespace: places},
@@ -61,12 +61,12 @@ type leader struct {
 // lead starts an addon-manager whose caches begin with earlier lists, if there are any.
 func lead(earlier faultproxy.Lists) *leader {
 	GinkgoHelper()
-	proxy, err := faultproxy.Start(deployed.ManagerUser.Config, earlier)
+	proxy, err := faultproxy.Start(deployment.ManagerUser.Config, earlier)
 	Expect(err).NotTo(HaveOccurred())
 	kubeconfig, err := proxy.Kubeconfig(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
 	l := &leader{proxy: proxy}
-	l.Running = deployed.Manage("--kubeconfig", kubeconfig, "--leader-elect=false", "--guard=off",
+	l.Running = deployment.Manage("--kubeconfig", kubeconfig, "--leader-elect=false", "--guard=off",
 		"--lifecycle", "--lifecycle-removal-delay=1s")
 	leaders.Insert(l)
 	return l
@@ -96,12 +96,12 @@ func endAll() {
 func follow() *history {
 	GinkgoHelper()
 	h := &history{changes: map[string][]string{}}
-	watching, err := hub.Client.Watch(context.Background(), &addonv1alpha1.ManagedClusterAddOnList{})
+	watcher, err := hub.Client.Watch(context.Background(), &addonv1alpha1.ManagedClusterAddOnList{})
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watching.Stop)
+	DeferCleanup(watcher.Stop)
 	go func() {
 		defer GinkgoRecover()
-		for event := range watching.ResultChan() {
+		for event := range watcher.ResultChan() {
 			addOn, ok := event.Object.(*addonv1alpha1.ManagedClusterAddOn)
 			if !ok {
 				continue

@@ -87,13 +87,13 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 			DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, example) })
 			switch example.GetKind() {
 			case "AddOnTemplate":
-				templates = append(templates, typed[addonv1alpha1.AddOnTemplate](example))
+				templates = append(templates, decode[addonv1alpha1.AddOnTemplate](example))
 				continue
 			case "AddOnDependencyPolicy":
-				policies = append(policies, typed[dependencyv1alpha1.AddOnDependencyPolicy](example))
+				policies = append(policies, decode[dependencyv1alpha1.AddOnDependencyPolicy](example))
 				continue
 			}
-			registrations = append(registrations, typed[addonv1alpha1.ClusterManagementAddOn](readAddOn(ctx, "v1alpha1", example.GetName())))
+			registrations = append(registrations, decode[addonv1alpha1.ClusterManagementAddOn](readAddOn(ctx, "v1alpha1", example.GetName())))
 		}
 		for _, addOn := range registrations {
 			Expect(catalog.New(registrations).Declaration(addOn.Name).Problems).To(BeEmpty(), addOn.Name)
@@ -150,7 +150,7 @@ func verdicts(catalog *catalog.Catalog, cluster evaluation.Cluster, observed map
 	return byAddOn
 }
 
-func typed[T any](object *unstructured.Unstructured) (value T) {
+func decode[T any](object *unstructured.Unstructured) (value T) {
 	GinkgoHelper()
 	raw, err := json.Marshal(object)
 	Expect(err).NotTo(HaveOccurred())

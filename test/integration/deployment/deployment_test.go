@@ -142,7 +142,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		By("both being back")
 		Expect(hub.Webhooks.Start(ctx)).To(Succeed())
 		Expect(managed.RegistrationAgent.Start(ctx)).To(Succeed())
-		renew(ctx, independent, stopped)
+		renew(ctx, independent, expiredAge)
 		renew(ctx, configured, 0)
 		for _, key := range []types.NamespacedName{configured, independent} {
 			Eventually(condition(ctx, key, "Available")).Should(Equal(stockAvailable[key]))
@@ -271,7 +271,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			}
 			stop(manager)
 		}
-		for _, object := range converting(ctx) {
+		for _, object := range conversionObjects(ctx) {
 			Expect(admin.Delete(ctx, object, client.DryRunAll)).To(Succeed(), "before the CRD is grafted")
 		}
 		requests.begin("grafts the CRD (--graft-crds)")
@@ -294,11 +294,11 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		removals := `{"metadata":{"annotations":{"` + crdgraft.RemovalsAnnotation + `":"2100-01-01T00:00:00Z"}}}`
 		Expect(admin.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(removals)))).To(Succeed())
 		unregister = register(ctx, "doubted", requiringOCM)
-		doubted := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "doubted"}}
-		Expect(admin.Patch(ctx, doubted, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"requirements":null}}`)))).To(Succeed())
+		doubtful := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "doubted"}}
+		Expect(admin.Patch(ctx, doubtful, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"requirements":null}}`)))).To(Succeed())
 		Eventually(func() (*addonv1alpha1.AddonRequirements, error) {
-			err := admin.Get(ctx, client.ObjectKeyFromObject(doubted), doubted)
-			return doubted.Spec.Requirements, err
+			err := admin.Get(ctx, client.ObjectKeyFromObject(doubtful), doubtful)
+			return doubtful.Spec.Requirements, err
 		}).ShouldNot(BeNil())
 		Eventually(requests.used(managerUser, "get", "clustermanagementaddons")).Should(BeTrue())
 		Eventually(requests.used(webhookUser, "get", "customresourcedefinitions")).Should(BeTrue())
@@ -332,7 +332,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 	})
 
 	It("does not let the webhook be deleted while it converts OCM's objects", func(ctx context.Context) {
-		for _, object := range converting(ctx) {
+		for _, object := range conversionObjects(ctx) {
 			deleteDryRun := func() error { return admin.Delete(ctx, object, client.DryRunAll) }
 			Eventually(deleteDryRun).Should(MatchError(And(
 				ContainSubstring("is grafted"), ContainSubstring("Run `addon-manager uninstall`"), ContainSubstring(allowDeletion))))
@@ -365,8 +365,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
 		Eventually(requests.used(managerUser, "get", "addondependencyreports")).Should(BeTrue())
 		installAgentAddOn(ctx)
-		gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: unjoined.Namespace, Name: unjoined.Name}}
-		Expect(admin.Patch(ctx, gated, client.RawPatch(types.MergePatchType, gateOf(addonv1alpha1.GateOpen)))).To(Succeed())
+		gatedAddOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: unjoined.Namespace, Name: unjoined.Name}}
+		Expect(admin.Patch(ctx, gatedAddOn, client.RawPatch(types.MergePatchType, gateOf(addonv1alpha1.GateOpen)))).To(Succeed())
 		apply(ctx, uninstallation)
 		isGone := leaveInstalled(ctx)
 		requests.begin("uninstalls, and removes what was installed (--installed=remove)")
@@ -449,21 +449,21 @@ func review(address, addOn, dependency string) func() (string, error) {
 // drops the fields from new objects.
 func checkGrafted(ctx context.Context) func() error {
 	return func() error {
-		probed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
-		probed.Spec.InstallStrategy.Type = "Manual"
-		probed.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1"}
-		return admin.Create(ctx, probed, client.FieldValidation("Strict"), client.DryRunAll)
+		probe := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
+		probe.Spec.InstallStrategy.Type = "Manual"
+		probe.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1"}
+		return admin.Create(ctx, probe, client.FieldValidation("Strict"), client.DryRunAll)
 	}
 }
 
 // recordsFields reports whether admission records declarations in fields.
 func recordsFields(ctx context.Context) func() (bool, error) {
 	return func() (bool, error) {
-		probed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
-		probed.Spec.InstallStrategy.Type = "Manual"
-		requiringOCM(probed)
-		err := admin.Create(ctx, probed, client.DryRunAll)
-		return probed.Annotations[addonv1alpha1.RecordAnnotation] != "", err
+		probe := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
+		probe.Spec.InstallStrategy.Type = "Manual"
+		requiringOCM(probe)
+		err := admin.Create(ctx, probe, client.DryRunAll)
+		return probe.Annotations[addonv1alpha1.RecordAnnotation] != "", err
 	}
 }
 

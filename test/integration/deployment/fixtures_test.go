@@ -80,7 +80,7 @@ func reportedByOCM(ctx context.Context) {
 func furnish(ctx context.Context) {
 	GinkgoHelper()
 	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: unjoined.Namespace}})).To(Succeed())
-	for key, age := range map[types.NamespacedName]time.Duration{gateway: 0, configured: 0, independent: stopped} {
+	for key, age := range map[types.NamespacedName]time.Duration{gateway: 0, configured: 0, independent: expiredAge} {
 		renew(ctx, key, age)
 	}
 	example, err := os.ReadFile("../../../docs/examples/gateway.yaml")
@@ -147,16 +147,16 @@ func runTemplate(ctx context.Context) {
 	}).Should(ConsistOf(HaveField("LastAppliedConfig", Not(BeNil()))))
 }
 
-// stopped is the age of the lease of an add-on that has stopped.
-const stopped = 10 * leaseDurationSeconds * time.Second
+// expiredAge is the age of the lease of an add-on that has stopped.
+const expiredAge = 10 * leaseDurationSeconds * time.Second
 
 // renew sets the renew time of an add-on's lease to some time ago.
 func renew(ctx context.Context, key types.NamespacedName, age time.Duration) {
 	GinkgoHelper()
-	renewed := metav1.NewMicroTime(time.Now().Add(-age))
+	renewTime := metav1.NewMicroTime(time.Now().Add(-age))
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: key.Name}}
 	_, err := controllerutil.CreateOrUpdate(ctx, managed.Client, lease, func() error {
-		lease.Spec.RenewTime = &renewed
+		lease.Spec.RenewTime = &renewTime
 		return nil
 	})
 	Expect(err).NotTo(HaveOccurred())
@@ -237,14 +237,14 @@ func expectGateOpened(ctx context.Context) {
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gated"}}
 	registration.Spec.InstallStrategy.Type = "Manual"
 	Expect(admin.Create(ctx, registration)).To(Succeed())
-	gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gated"}}
-	gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
-	Expect(admin.Create(ctx, gated)).To(Succeed())
+	gatedAddOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gated"}}
+	gatedAddOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+	Expect(admin.Create(ctx, gatedAddOn)).To(Succeed())
 	Eventually(func() (map[string]string, error) {
-		err := admin.Get(ctx, client.ObjectKeyFromObject(gated), gated)
-		return gated.Annotations, err
+		err := admin.Get(ctx, client.ObjectKeyFromObject(gatedAddOn), gatedAddOn)
+		return gatedAddOn.Annotations, err
 	}).Should(HaveKeyWithValue(addonv1alpha1.GateAnnotation, addonv1alpha1.GateOpen))
-	Expect(admin.Delete(ctx, gated)).To(Succeed())
+	Expect(admin.Delete(ctx, gatedAddOn)).To(Succeed())
 	Expect(admin.Delete(ctx, registration)).To(Succeed())
 }
 

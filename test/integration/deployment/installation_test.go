@@ -45,14 +45,14 @@ func expectInstallations(ctx context.Context) {
 			PlacementRef: ocmv1alpha1.PlacementRef{Namespace: placement.Namespace, Name: placement.Name},
 		}},
 	}
-	needing := newRegistration("needing", map[string]string{
+	dependent := newRegistration("needing", map[string]string{
 		addonv1alpha1.DependenciesAnnotation: "[{name: brought-by-hand, install: Auto, removal: WithLastDependent, " +
 			"settings: {variables: [{name: mode, value: grpc}]}}, {name: brought-by-ocm, install: Auto, removal: WithLastDependent}]",
 	})
 	addOn := func(name string) *ocmv1alpha1.ManagedClusterAddOn {
 		return &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	}
-	for _, object := range []client.Object{places, binding, &placement, manual, registration, needing, addOn(needing.Name)} {
+	for _, object := range []client.Object{places, binding, &placement, manual, registration, dependent, addOn(dependent.Name)} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
 	isAbsent := func(object client.Object) func() bool {
@@ -67,15 +67,15 @@ func expectInstallations(ctx context.Context) {
 	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "interlock-" + manual.Name}}
 	Eventually(isAbsent(config)).Should(BeFalse())
 
-	Expect(hub.Client.Delete(ctx, addOn(needing.Name))).To(Succeed())
+	Expect(hub.Client.Delete(ctx, addOn(dependent.Name))).To(Succeed())
 	Eventually(isAbsent(addOn(manual.Name))).Should(BeTrue(), "addon-manager has removed it")
 	Eventually(isAbsent(addOn(registration.Name))).Should(BeTrue(), "OCM has removed it")
 	Expect(requests.used(managerUser, "patch", "managedclusters")()).To(BeTrue(), "the label by which OCM has installed it")
 
-	for _, object := range []client.Object{needing, manual, registration, places} {
+	for _, object := range []client.Object{dependent, manual, registration, places} {
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 	}
-	for _, object := range []client.Object{addOn(needing.Name), places} {
+	for _, object := range []client.Object{addOn(dependent.Name), places} {
 		Eventually(isAbsent(object)).Should(BeTrue(), object.GetName())
 	}
 }
@@ -92,8 +92,8 @@ func leaveInstalled(ctx context.Context) (isGone func() bool) {
 	managedCluster.APIVersion, managedCluster.Kind = "cluster.open-cluster-management.io/v1", "ManagedCluster"
 	Expect(admin.Get(ctx, client.ObjectKey{Name: cluster}, managedCluster)).To(Succeed())
 	const labeledAddOn = "brought-by-label"
-	labeled := client.ApplyConfigurationFromUnstructured(fleet.Labeled(cluster, managedCluster.UID, labeledAddOn))
-	Expect(admin.Apply(ctx, labeled, fleet.InstallOwner(labeledAddOn))).To(Succeed())
+	labelPatch := client.ApplyConfigurationFromUnstructured(fleet.Labeled(cluster, managedCluster.UID, labeledAddOn))
+	Expect(admin.Apply(ctx, labelPatch, fleet.InstallOwner(labeledAddOn))).To(Succeed())
 	for name, uid := range map[string]types.UID{addOn.Name: addOn.UID, labeledAddOn: ""} {
 		installation := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 		installation.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{{AddOn: "another", Removal: addonv1alpha1.DependencyRemovalKeep}}

@@ -43,10 +43,10 @@ func expectProtection(ctx context.Context, address string) {
 	referToSettings(ctx, "needing", settings)
 
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "needed"}}
-	const breaks = "removing add-on 'needed' would break 1 add-on on 1 cluster: needing requires needed (" + cluster + ")"
-	Eventually(deletion(address, protection.Path, addOn)).Should(ContainSubstring(breaks))
+	const consequence = "removing add-on 'needed' would break 1 add-on on 1 cluster: needing requires needed (" + cluster + ")"
+	Eventually(deletion(address, protection.Path, addOn)).Should(ContainSubstring(consequence))
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
-	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(breaks))
+	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(consequence))
 	expectPlacementProtected(ctx, address)
 	expectInstallationReviewed(ctx, address)
 	expectUpgradeReviewed(ctx, address)
@@ -120,21 +120,21 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 	annotate(crd, names.OCMVersion, "1.2.1")
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
 	annotate(registration, addonv1alpha1.AddOnVersionAnnotation, "@ocm")
-	choosy := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "choosy"}}
-	choosy.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	choosy.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `[{name: needed, version: ">= 2.0"}]`}
+	dependent := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "choosy"}}
+	dependent.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	dependent.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `[{name: needed, version: ">= 2.0"}]`}
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	choosy.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ // an AddOnTemplate that the cache does not have
+	dependent.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ // an AddOnTemplate that the cache does not have
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: "not-created-yet"},
 	}}
-	Expect(admin.Create(ctx, choosy)).To(Succeed())
-	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: choosy.Name}}
+	Expect(admin.Create(ctx, dependent)).To(Succeed())
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: dependent.Name}}
 	Eventually(answer(address, protection.Path, "", "CREATE", "object", addOn)).Should(ContainSubstring(
 		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
 	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
 	Eventually(requests.used(webhookUser, "get", "addontemplates")).Should(BeTrue())
-	Expect(admin.Delete(ctx, choosy)).To(Succeed())
+	Expect(admin.Delete(ctx, dependent)).To(Succeed())
 }
 
 // expectUpgradeReviewed has the webhook review images of OCM in a version that an add-on does not accept.
@@ -146,10 +146,10 @@ func expectUpgradeReviewed(ctx context.Context, address string) {
 		}
 	})
 	manager := &operatorv1.ClusterManager{ObjectMeta: metav1.ObjectMeta{Name: "cluster-manager"}}
-	upgraded := manager.DeepCopy()
+	newManager := manager.DeepCopy()
 	Expect(admin.Create(ctx, manager)).To(Succeed())
-	upgraded.Spec.RegistrationImagePullSpec = "quay.io/open-cluster-management/registration:v1.9.0"
-	Eventually(answer(address, protection.UpgradePath, "", "UPDATE", "object", upgraded)).Should(ContainSubstring(
+	newManager.Spec.RegistrationImagePullSpec = "quay.io/open-cluster-management/registration:v1.9.0"
+	Eventually(answer(address, protection.UpgradePath, "", "UPDATE", "object", newManager)).Should(ContainSubstring(
 		"Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster"))
 	Eventually(requests.used(webhookUser, "list", "managedclusterfacts")).Should(BeTrue())
 	Expect(admin.Delete(ctx, manager)).To(Succeed())

@@ -97,10 +97,10 @@ func expand(rules []rbacv1.PolicyRule, template right) []right {
 	return rights
 }
 
-func convert[T any](object *unstructured.Unstructured) (typed T) {
+func convert[T any](object *unstructured.Unstructured) (result T) {
 	GinkgoHelper()
-	Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed)).To(Succeed())
-	return typed
+	Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &result)).To(Succeed())
+	return result
 }
 
 // agentRights returns the rights that deploy/agent gives to an agent: on the hub in its own namespace, and on the managed cluster.

@@ -105,11 +105,11 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	unthrottled.WarningHandler = rest.NoWarnings{} // warnings about old versions appear when everything is listed
 	admin, err = client.NewWithWatch(unthrottled, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, judged)
+	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, isJudged)
 }, NodeTimeout(8*time.Minute))
 
-// judged omits conditions and labels, because the suite changes too many of them.
-func judged(f witness.Finding) bool { return suite.Undeclared(f) }
+// isJudged omits conditions and labels, because the suite changes too many of them.
+func isJudged(f witness.Finding) bool { return suite.Undeclared(f) }
 
 // kustomized returns the objects of a folder, relative to deploy/.
 func kustomized(folder string) []*unstructured.Unstructured {

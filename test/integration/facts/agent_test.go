@@ -39,39 +39,39 @@ var _ = Describe("The agent's answers", func() {
 			{API: api{Group: group, Kind: "Widget"}},
 			{API: api{Group: group, Version: "v1", Kind: "Gadget"}},
 		}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements(
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements(
 			"Deployment True v1", "Deployment False v1", "Pod True v1", "Widget False", "Gadget False"))
 		Expect(must(c.facts(ctx)).Status.APIsServed).To(Equal("2/5"))
 
 		By("a first kind of a group")
 		widget := define(ctx, group, "Widget", "v1alpha1")
-		Eventually(c.reported(ctx)).Should(ContainElements("Widget True v1alpha1", "Gadget False"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Widget True v1alpha1", "Gadget False"))
 		By("a further kind of the same group and version, of which no APIService tells")
 		gadget := define(ctx, group, "Gadget", "v1alpha1", "v1")
-		Eventually(c.reported(ctx)).Should(ContainElements("Gadget True v1,v1alpha1"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Gadget True v1,v1alpha1"))
 		By("a version that is no longer served")
 		Expect(managed.Get(ctx, client.ObjectKeyFromObject(gadget), gadget)).To(Succeed())
 		gadget.Spec.Versions[1].Served = false
 		Expect(managed.Update(ctx, gadget)).To(Succeed())
-		Eventually(c.reported(ctx)).Should(ContainElements("Gadget False v1alpha1"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Gadget False v1alpha1"))
 		By("both going")
 		Expect(managed.Delete(ctx, widget)).To(Succeed())
-		Eventually(c.reported(ctx)).Should(ContainElements("Widget False", "Gadget False v1alpha1"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Widget False", "Gadget False v1alpha1"))
 		Expect(managed.Delete(ctx, gadget)).To(Succeed())
-		Eventually(c.reported(ctx)).Should(ContainElements("Widget False", "Gadget False"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Widget False", "Gadget False"))
 		Expect(c.onHub.refusals.Load() + c.onManaged.refusals.Load()).To(BeZero())
 	})
 
 	It("tell which versions run, as add-ons come, report and go", func(ctx context.Context) {
 		c.startAgent()
 		c.request(ctx, questions{AddOns: []addOn{{Name: "proxy"}, {Name: "tunnel"}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
 		c.install(ctx, "proxy")
-		Eventually(c.reported(ctx)).Should(HaveExactElements("proxy LeaseNotFound", "tunnel NotInstalled"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("proxy LeaseNotFound", "tunnel NotInstalled"))
 		c.run(ctx, "proxy", "")
-		Eventually(c.reported(ctx)).Should(ContainElements("proxy VersionNotReported"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy VersionNotReported"))
 		c.run(ctx, "proxy", "v0.6.0")
-		Eventually(c.reported(ctx)).Should(ContainElements("proxy v0.6.0"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy v0.6.0"))
 		By("renewing its lease, which is nothing new")
 		Expect(must(c.facts(ctx)).Status.VersionsKnown).To(Equal("1/2"))
 		versionBefore := must(c.facts(ctx)).ResourceVersion
@@ -79,22 +79,22 @@ var _ = Describe("The agent's answers", func() {
 		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).Should(Equal(versionBefore))
 		By("reporting what cannot be a version")
 		c.run(ctx, "proxy", strings.Repeat("9", 4096))
-		Eventually(c.reported(ctx)).Should(ContainElements("proxy VersionUnusable"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy VersionUnusable"))
 		c.run(ctx, "proxy", "v0.7.0")
-		Eventually(c.reported(ctx)).Should(ContainElements("proxy v0.7.0"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy v0.7.0"))
 		c.uninstall(ctx, "proxy")
-		Eventually(c.reported(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
 	})
 
 	It("say of an API whose server does not answer that it is unknown, and wait for nobody with the others", func(ctx context.Context) {
-		broken := unique("broken") + ".example.com"
-		aggregate(ctx, broken, "v1")
+		brokenGroup := unique("broken") + ".example.com"
+		aggregate(ctx, brokenGroup, "v1")
 		c.startAgent()
-		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: broken, Kind: "Thing"}}, {API: api{Group: group, Kind: "Widget"}}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget False"))
-		Expect(must(c.facts(ctx)).Status.APIs[0].Message).To(Equal("discovery of " + broken + "/v1 failed: 503 ServiceUnavailable"))
+		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: brokenGroup, Kind: "Thing"}}, {API: api{Group: group, Kind: "Widget"}}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget False"))
+		Expect(must(c.facts(ctx)).Status.APIs[0].Message).To(Equal("discovery of " + brokenGroup + "/v1 failed: 503 ServiceUnavailable"))
 		define(ctx, group, "Widget", "v1")
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget True v1"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget True v1"))
 	})
 
 	It("stay where they are when the agent starts anew: nothing is written", func(ctx context.Context) {
@@ -103,7 +103,7 @@ var _ = Describe("The agent's answers", func() {
 		c.run(ctx, "proxy", "1.0.0")
 		c.startAgent()
 		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Widget True v1", "proxy 1.0.0"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget True v1", "proxy 1.0.0"))
 		c.stopAgent()
 
 		versionBefore, requestsBefore := must(c.facts(ctx)).ResourceVersion, c.onManaged.discoveries.Load()
@@ -114,26 +114,26 @@ var _ = Describe("The agent's answers", func() {
 		Expect(c.onHub.writes.Load()).To(Equal(writes))
 		By("and still hears of what changes")
 		c.run(ctx, "proxy", "1.1.0")
-		Eventually(c.reported(ctx)).Should(ContainElements("proxy 1.1.0"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy 1.1.0"))
 	})
 
 	It("are put right when somebody writes nonsense, and given anew when the object is", func(ctx context.Context) {
 		c.startAgent()
 		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Widget False"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
 		c.meddle(ctx, map[string]any{
 			"observedGeneration": 77, "versionsKnown": "all", "addOns": []any{map[string]any{"name": "ghost", "version": "9.9.9"}},
 			"apis": []any{map[string]any{"group": group, "kind": "Widget", "served": "True"}},
 		})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Widget False"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
 		Expect(must(c.facts(ctx)).Status.VersionsKnown).To(BeEmpty())
 		By("only answers being nonsense")
 		c.meddle(ctx, map[string]any{"addOns": []any{map[string]any{"name": "ghost", "version": "9.9.9"}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Widget False"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
 
 		Expect(hub.Delete(ctx, must(c.facts(ctx)))).To(Succeed())
 		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: "apps", Kind: "Deployment"}}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Deployment True v1"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Deployment True v1"))
 	})
 
 	It("cost the managed cluster nothing while nothing is asked", func(ctx context.Context) {
@@ -142,10 +142,10 @@ var _ = Describe("The agent's answers", func() {
 		Eventually(func() int64 { return c.onHub.writes.Load() }).Should(BeNumerically(">", 0))
 		Expect(c.onManaged.discoveries.Load()).To(BeZero())
 		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Widget False"))
-		Expect(c.onManaged.watching.Load()).To(BeEquivalentTo(2))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
+		Expect(c.onManaged.openWatches.Load()).To(BeEquivalentTo(2))
 		Expect(hub.Delete(ctx, must(c.facts(ctx)))).To(Succeed())
-		Eventually(c.onManaged.watching.Load).Should(BeZero())
+		Eventually(c.onManaged.openWatches.Load).Should(BeZero())
 	})
 
 	It("are nobody else's to give, and nothing else is the agent's", func(ctx context.Context) {

@@ -47,7 +47,7 @@ type cluster struct {
 // traffic counts the requests to one API server: writes, discovery requests, reads of schemas, lists that are limited to one object,
 // and refused requests. It also counts the open watches on definitions, and the writes of ManagedClusterFacts, with the number of such
 // writes that are in flight now and at most.
-type traffic struct{ writes, discoveries, schemas, singleLists, refusals, watching, facts, factsNow, factsMost atomic.Int64 }
+type traffic struct{ writes, discoveries, schemas, singleLists, refusals, openWatches, facts, factsNow, factsMost atomic.Int64 }
 
 // beginWrite counts a write of ManagedClusterFacts. The returned function ends it.
 func (t *traffic) beginWrite(r *http.Request) func() {
@@ -85,8 +85,8 @@ func (t *traffic) watch(config *rest.Config) *rest.Config {
 				t.refusals.Add(1)
 			}
 			if err == nil && strings.Count(r.URL.Path, "/") == 4 && r.URL.Query().Get("watch") == "true" {
-				t.watching.Add(1)
-				response.Body = &countedBody{ReadCloser: response.Body, open: &t.watching}
+				t.openWatches.Add(1)
+				response.Body = &countedBody{ReadCloser: response.Body, open: &t.openWatches}
 			}
 			return response, err
 		})
@@ -216,8 +216,8 @@ func (c *cluster) facts(ctx context.Context) func() (*dependencyv1alpha1.Managed
 	}
 }
 
-// requested returns the kinds and add-ons that are requested.
-func (c *cluster) requested(ctx context.Context) func() ([]string, error) {
+// requestedNames returns the kinds and add-ons that are requested.
+func (c *cluster) requestedNames(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
 		facts, err := c.facts(ctx)()
 		if err != nil {
@@ -234,9 +234,9 @@ func (c *cluster) requested(ctx context.Context) func() ([]string, error) {
 	}
 }
 
-// reported returns the facts that the agent has reported, one line for each. It returns none until the agent has observed the current
+// reportedLines returns the facts that the agent has reported, one line for each. It returns none until the agent has observed the current
 // request.
-func (c *cluster) reported(ctx context.Context) func() ([]string, error) {
+func (c *cluster) reportedLines(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
 		facts, err := c.facts(ctx)()
 		if err != nil {

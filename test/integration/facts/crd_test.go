@@ -21,7 +21,7 @@ var _ = Describe("ManagedClusterFacts", func() {
 			APIs: []apiRequest{{API: api{Kind: "Pod"}}, {API: api{Group: "none.example.com", Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}},
 		})
 		c.startAgent()
-		Eventually(c.reported(ctx)).Should(HaveLen(3))
+		Eventually(c.reportedLines(ctx)).Should(HaveLen(3))
 
 		client, err := discovery.NewDiscoveryClientForConfig(fleet.Hub.Config)
 		Expect(err).NotTo(HaveOccurred())

@@ -75,7 +75,7 @@ var _ = Describe("Fields of APIs", func() {
 			{API: api{Group: "apps", Version: "v1", Kind: "Deployment"}, Fields: []string{"spec.template.spec.containers.image", "spec.templates"}},
 			{API: api{Kind: "ConfigMap"}, Fields: []string{"data", "metadata.labels"}},
 		}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Deployment True v1", "ConfigMap True v1"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Deployment True v1", "ConfigMap True v1"))
 		facts := must(c.facts(ctx)).Status.APIs
 		Expect(facts[0].Fields).To(HaveExactElements(
 			dependencyv1alpha1.FieldFact{Path: "spec.template.spec.containers.image", Found: metav1.ConditionTrue, Versions: []string{"v1"}},
@@ -88,10 +88,10 @@ var _ = Describe("Fields of APIs", func() {
 		c.startAgent()
 		crd := define(ctx, group, "Widget", "v1")
 		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Widget True v1"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget True v1"))
 		Expect(c.onManaged.schemas.Load()).To(BeZero(), "no field is requested")
 		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}, Fields: []string{"spec"}}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Widget True v1"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget True v1"))
 		Expect(must(c.facts(ctx)).Status.APIs[0].Fields).To(HaveExactElements(HaveField("Found", metav1.ConditionFalse)))
 		Expect(c.onManaged.schemas.Load()).To(BeNumerically(">=", 1))
 		schemasBefore := c.onManaged.schemas.Load()
@@ -108,7 +108,7 @@ var _ = Describe("Fields of APIs", func() {
 		startManager(ctx)
 		register(ctx, gateway, onFields("pods", "", "Pod", "spec.nodeName"))
 		c.install(ctx, gateway)
-		Eventually(c.requested(ctx)).Should(HaveExactElements("Pod"))
+		Eventually(c.requestedNames(ctx)).Should(HaveExactElements("Pod"))
 		facts := must(c.facts(ctx))
 		Expect(facts.Spec.APIs[0].Fields).To(HaveExactElements("spec.nodeName"))
 		c.meddle(ctx, map[string]any{

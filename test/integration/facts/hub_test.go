@@ -19,7 +19,7 @@ var _ = Describe("The hub's questions", func() {
 		c = newCluster(ctx)
 		group, gateway, quiet = unique("group")+".example.com", unique("gateway"), unique("quiet")
 	})
-	absent := func(ctx context.Context) func() bool {
+	factsAbsent := func(ctx context.Context) func() bool {
 		return func() bool {
 			_, err := c.facts(ctx)()
 			return apierrors.IsNotFound(err)
@@ -32,24 +32,24 @@ var _ = Describe("The hub's questions", func() {
 		register(ctx, quiet, addonv1alpha1.AddonDependency{Name: "proxy"})
 		c.install(ctx, quiet)
 		Eventually(c.degraded(ctx, quiet)).Should(HavePrefix("RequiredDependencyNotSatisfied: "))
-		Expect(absent(ctx)()).To(BeTrue(), "nothing is asked yet")
+		Expect(factsAbsent(ctx)()).To(BeTrue(), "nothing is asked yet")
 
 		By("an add-on that asks coming to the cluster")
 		c.install(ctx, gateway)
-		Eventually(c.requested(ctx)).Should(HaveExactElements("Widget", "proxy"))
+		Eventually(c.requestedNames(ctx)).Should(HaveExactElements("Widget", "proxy"))
 		By("its registration asking less")
 		declare(ctx, gateway, onAPI("widgets", group, "Widget"))
-		Eventually(c.requested(ctx)).Should(HaveExactElements("Widget"))
+		Eventually(c.requestedNames(ctx)).Should(HaveExactElements("Widget"))
 		By("somebody changing the questions, or taking them away")
 		meddled := must(c.facts(ctx))
 		meddled.Spec = questions{AddOns: []addOn{{Name: "ghost"}}}
 		Expect(hub.Update(ctx, meddled)).To(Succeed())
-		Eventually(c.requested(ctx)).Should(HaveExactElements("Widget"))
+		Eventually(c.requestedNames(ctx)).Should(HaveExactElements("Widget"))
 		Expect(hub.Delete(ctx, must(c.facts(ctx)))).To(Succeed())
-		Eventually(c.requested(ctx)).Should(HaveExactElements("Widget"))
+		Eventually(c.requestedNames(ctx)).Should(HaveExactElements("Widget"))
 		By("the add-on going")
 		c.uninstall(ctx, gateway)
-		Eventually(absent(ctx)).Should(BeTrue())
+		Eventually(factsAbsent(ctx)).Should(BeTrue())
 		Expect(m.traffic.refusals.Load()).To(BeZero())
 	})
 
@@ -70,21 +70,21 @@ var _ = Describe("The hub's questions", func() {
 		declare(ctx, gateway, onAPI("widgets", group, "Widget"))
 		Eventually(func() float64 { return m.clustersInState("waiting") }).Should(BeEquivalentTo(size))
 		for _, member := range clusters {
-			Eventually(member.requested(ctx)).Should(HaveExactElements("Widget"))
+			Eventually(member.requestedNames(ctx)).Should(HaveExactElements("Widget"))
 		}
 		Consistently(m.traffic.facts.Load).Should(BeEquivalentTo(factsBefore + size))
 		Expect(m.traffic.factsMost.Load()).To(BeNumerically("<=", 8))
 	})
 
 	It("are not written by an addon-manager that starts anew, and what is left over goes", func(ctx context.Context) {
-		second := newCluster(ctx)
-		second.request(ctx, questions{APIs: []apiRequest{{API: api{Kind: "Pod"}}}})
+		secondCluster := newCluster(ctx)
+		secondCluster.request(ctx, questions{APIs: []apiRequest{{API: api{Kind: "Pod"}}}})
 		register(ctx, gateway, onAPI("widgets", group, "Widget"))
 		c.install(ctx, gateway)
 		manager1 := startManager(ctx)
 		c.startAgent()
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Widget False"))
-		Eventually(func() bool { _, err := second.facts(ctx)(); return apierrors.IsNotFound(err) }).Should(BeTrue())
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
+		Eventually(func() bool { _, err := secondCluster.facts(ctx)(); return apierrors.IsNotFound(err) }).Should(BeTrue())
 		Eventually(c.degraded(ctx, gateway)).Should(HavePrefix("RequiredDependencyNotSatisfied: "))
 		manager1.end()
 

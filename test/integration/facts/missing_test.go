@@ -57,15 +57,15 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		widgets := questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}}
 		installCRD(ctx)
 		c.request(ctx, widgets)
-		Eventually(c.reported(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget False"))
+		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget False"))
 
 		removeCRD(ctx)
-		Eventually(c.onManaged.watching.Load).Should(BeZero())
+		Eventually(c.onManaged.openWatches.Load).Should(BeZero())
 		Consistently(c.agentEnded).ShouldNot(Receive())
 		installCRD(ctx)
 		define(ctx, group, "Widget", "v1")
 		c.request(ctx, widgets)
-		Eventually(c.reported(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
+		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
 	})
 
 	It("says so in verdicts, events and metrics, and asks when it can", func(ctx context.Context) {
@@ -89,7 +89,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		c.startAgent()
 		define(ctx, group, "Widget", "v1")
 		installCRD(ctx)
-		Eventually(c.reported(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
+		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
 		Eventually(c.degraded(ctx, gateway)).Should(HavePrefix("DependenciesSatisfied: "))
 		Eventually(func() float64 { return m.clustersInState("answered") }).Should(BeEquivalentTo(1))
 

@@ -35,7 +35,7 @@ var _ = Describe("Edges on APIs of the hub", func() {
 		c.install(ctx, quiet)
 		Eventually(c.degraded(ctx, quiet)).Should(HavePrefix(failing))
 		m.rest() // all other watches are open afterwards
-		requestsBefore, watchesBefore := m.traffic.discoveries.Load(), m.traffic.watching.Load()
+		requestsBefore, watchesBefore := m.traffic.discoveries.Load(), m.traffic.openWatches.Load()
 
 		By("an edge that requires the hub to serve the API")
 		register(ctx, gateway, servedBy(addonv1alpha1.APIServerHub, onAPI("widgets", group, "Widget")))
@@ -43,7 +43,7 @@ var _ = Describe("Edges on APIs of the hub", func() {
 		Eventually(c.degraded(ctx, gateway)).Should(Equal(
 			"RequiredDependencyNotSatisfied: Required API 'Widget." + group + "' is not served by the hub. (not served)"))
 		Expect(m.traffic.discoveries.Load()).To(BeNumerically(">", requestsBefore))
-		Eventually(m.traffic.watching.Load).Should(BeNumerically("==", watchesBefore+2), "CRDs and APIServices")
+		Eventually(m.traffic.openWatches.Load).Should(BeNumerically("==", watchesBefore+2), "CRDs and APIServices")
 		define(ctx, group, "Widget", "v1")
 		versionBefore := must(c.resourceVersion(ctx, quiet))
 		for range 2 {
@@ -58,7 +58,7 @@ var _ = Describe("Edges on APIs of the hub", func() {
 
 		By("no edge requiring it any more")
 		declare(ctx, gateway, addonv1alpha1.AddonDependency{Name: "missing"})
-		Eventually(m.traffic.watching.Load).Should(Equal(watchesBefore))
+		Eventually(m.traffic.openWatches.Load).Should(Equal(watchesBefore))
 	})
 
 	It("write nothing for what changes on the hub besides, nor at a restart", func(ctx context.Context) {
@@ -155,7 +155,7 @@ var _ = Describe("Edges on APIs of the hosting cluster", func() {
 	}
 	requestedOf := func(ctx context.Context, requester *cluster) func() ([]string, error) {
 		return func() ([]string, error) {
-			names, err := requester.requested(ctx)()
+			names, err := requester.requestedNames(ctx)()
 			if apierrors.IsNotFound(err) {
 				return nil, nil
 			}
@@ -188,7 +188,7 @@ var _ = Describe("Edges on APIs of the hosting cluster", func() {
 		By("the cluster being lost, which holds the verdict")
 		setAvailable(ctx, host.name, metav1.ConditionUnknown)
 		Expect(managed.Delete(ctx, crd)).To(Succeed())
-		Eventually(host.reported(ctx)).Should(HaveExactElements("Widget False"))
+		Eventually(host.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
 		Consistently(c.degraded(ctx, gateway)).Should(HavePrefix(satisfied))
 		setAvailable(ctx, host.name, metav1.ConditionTrue)
 		Eventually(c.degraded(ctx, gateway)).Should(ContainSubstring(notServed + host.name + "'. (not served)"))

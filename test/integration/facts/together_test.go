@@ -74,7 +74,7 @@ var _ = Describe("Hub and agent together", func() {
 		}
 		Eventually(c.degraded(ctx, gateway)).Should(And(HavePrefix(failing), ContainSubstring("0.9.0")))
 		Eventually(c.degraded(ctx, independent)).Should(And(HavePrefix(failing), ContainSubstring("not served")))
-		Eventually(c.reported(ctx)).Should(ContainElements("Widget False", base+" 0.9.0"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Widget False", base+" 0.9.0"))
 		m.rest()
 		evaluationsBefore := m.evaluations()
 		versionBefore, otherBefore := must(c.resourceVersion(ctx, quiet)), must(c.resourceVersion(ctx, independent))
@@ -95,10 +95,10 @@ var _ = Describe("Hub and agent together", func() {
 		Expect(retry.OnError(retry.DefaultRetry, func(error) bool { return true }, func() error {
 			return hub.Delete(ctx, must(c.facts(ctx)))
 		})).To(Succeed())
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Gadget False", "Widget True v1"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Gadget False", "Widget True v1"))
 
 		c.meddle(ctx, map[string]any{"apis": []any{map[string]any{"group": group, "kind": "Gadget", "served": "True"}}})
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Gadget False", "Widget True v1"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Gadget False", "Widget True v1"))
 		Eventually(c.degraded(ctx, gateway)).Should(And(HavePrefix(failing), ContainSubstring("Gadget"), Not(ContainSubstring("Widget"))))
 	})
 })
@@ -113,7 +113,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 		m = startManager(ctx)
 		register(ctx, gateway, onAPI("widgets", group, "Widget"))
 		silent.install(ctx, gateway)
-		Eventually(silent.requested(ctx)).Should(HaveExactElements("Widget"))
+		Eventually(silent.requestedNames(ctx)).Should(HaveExactElements("Widget"))
 		Eventually(func() float64 { return m.clustersInState("waiting") }).Should(BeEquivalentTo(1))
 		By("holding the verdict for as long as an agent may take")
 		Expect(must(silent.degraded(ctx, gateway))).To(BeEmpty())
@@ -127,7 +127,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 		c.install(ctx, otherAddOn)
 		c.install(ctx, "proxy")
 		c.run(ctx, "proxy", "1.0.0")
-		Eventually(c.reported(ctx)).Should(HaveExactElements("Gadget True v1", "proxy 1.0.0"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Gadget True v1", "proxy 1.0.0"))
 		versionBefore := must(c.facts(ctx)).ResourceVersion
 
 		Expect(fleet.Managed[0].StopAPIServer()).To(Succeed())
@@ -138,7 +138,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).WithTimeout(3 * time.Second).Should(Equal(versionBefore))
 		Expect(fleet.Managed[0].StartAPIServer()).To(Succeed())
 		Eventually(func() error { return managed.Delete(ctx, crd) }).WithTimeout(recovery).Should(Succeed())
-		Eventually(c.reported(ctx)).WithTimeout(recovery).Should(HaveExactElements("Gadget False", "proxy 1.0.0"))
+		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Gadget False", "proxy 1.0.0"))
 	})
 
 	It("because the hub is away answer when it is back", func(ctx context.Context) {
@@ -153,7 +153,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 		Consistently(c.agentEnded).ShouldNot(Receive())
 		Consistently(m.exit).ShouldNot(Receive())
 		Expect(fleet.Hub.StartAPIServer()).To(Succeed())
-		Eventually(c.reported(ctx)).WithTimeout(recovery).Should(HaveExactElements("Gadget True v1"))
+		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Gadget True v1"))
 		Eventually(c.degraded(ctx, otherAddOn)).WithTimeout(recovery).Should(HavePrefix(satisfied))
 	})
 

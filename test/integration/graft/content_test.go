@@ -44,12 +44,12 @@ func listNames(ctx context.Context) []string {
 // firstEvent returns the first event on an add-on in a watch of v1beta1.
 func firstEvent(ctx context.Context, name string) watch.EventType {
 	GinkgoHelper()
-	watching, err := client.NewWithWatch(hub.Config, client.Options{Scheme: admin.Scheme()})
+	watchClient, err := client.NewWithWatch(hub.Config, client.Options{Scheme: admin.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(betaVersion)
 	list.SetKind("ClusterManagementAddOnList")
-	events, err := watching.Watch(ctx, list, &client.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name)})
+	events, err := watchClient.Watch(ctx, list, &client.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name)})
 	Expect(err).NotTo(HaveOccurred())
 	defer events.Stop()
 	var event watch.Event
@@ -111,8 +111,8 @@ var _ = Describe("On a grafted hub, an add-on of any content", func() {
 			)))
 		}
 		register(ctx, storage, "large")
-		large := merge(`{"spec":{"addOnMeta":{"description":"` + strings.Repeat("<", 2_000_000) + `"}}}`) // 12 MB in a review
-		Expect(admin.Patch(ctx, registration(betaVersion, "large"), large)).To(MatchError(And(
+		largePatch := merge(`{"spec":{"addOnMeta":{"description":"` + strings.Repeat("<", 2_000_000) + `"}}}`) // 12 MB in a review
+		Expect(admin.Patch(ctx, registration(betaVersion, "large"), largePatch)).To(MatchError(And(
 			ContainSubstring("denied the request"), ContainSubstring("the request is too large: at most 7340032 bytes are read"),
 		)))
 		Expect(listNames(ctx)).NotTo(ContainElement("absurd"))

@@ -98,8 +98,7 @@ func readBeta(ctx context.Context, name string) *unstructured.Unstructured {
 }
 
 // configHash returns the hash that an add-on's manager writes of its configuration. The manager waits until OCM's addon manager has
-// written that
-// there is a configuration.
+// written that there is a configuration.
 func configHash(ctx context.Context, name string) func() string {
 	return func() string {
 		references, _, _ := unstructured.NestedSlice(readBeta(ctx, name).Object, "status", "defaultConfigReferences")

@@ -52,8 +52,7 @@ func (f *form) leave(ctx context.Context) {
 }
 
 // awaitForce waits until the API server applies the guard, or no longer applies it. It observes both by watch, and reads policies again
-// only
-// every second. It may know the schema of one version before it knows the other.
+// only every second. It may know the schema of one version before it knows the other.
 func (f *form) awaitForce(ctx context.Context, force bool) {
 	GinkgoHelper()
 	probe := f.install(ctx)

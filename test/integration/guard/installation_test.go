@@ -62,10 +62,10 @@ func installation(f *form) {
 
 		By("somebody changing each of its objects")
 		for _, object := range f.objects {
-			Eventually(f.intact(ctx, object)).Should(BeTrue())
+			Eventually(f.isIntact(ctx, object)).Should(BeTrue())
 			Expect(f.client.Patch(ctx, object.DeepCopy(), damage(object))).To(Succeed())
-			Expect(f.intact(ctx, object)()).To(BeFalse())
-			Eventually(f.intact(ctx, object)).Should(BeTrue())
+			Expect(f.isIntact(ctx, object)()).To(BeFalse())
+			Eventually(f.isIntact(ctx, object)).Should(BeTrue())
 		}
 
 		By("somebody deleting it")
@@ -198,8 +198,8 @@ func damage(object *unstructured.Unstructured) client.Patch {
 	return client.RawPatch(types.MergePatchType, []byte(patch))
 }
 
-// intact reports whether all fields that damage removes exist.
-func (f *form) intact(ctx context.Context, object *unstructured.Unstructured) func() (bool, error) {
+// isIntact reports whether all fields that damage removes exist.
+func (f *form) isIntact(ctx context.Context, object *unstructured.Unstructured) func() (bool, error) {
 	return func() (bool, error) {
 		current := object.DeepCopy()
 		if err := f.client.Get(ctx, client.ObjectKeyFromObject(object), current); err != nil {

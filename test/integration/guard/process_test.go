@@ -25,8 +25,8 @@ import (
 
 var users int
 
-// deployed returns a configuration with the permissions with which addon-manager is deployed.
-func (f *form) deployed(ctx context.Context) *rest.Config {
+// deployedConfig returns a configuration with the permissions with which addon-manager is deployed.
+func (f *form) deployedConfig(ctx context.Context) *rest.Config {
 	GinkgoHelper()
 	users++
 	name := fmt.Sprintf("addon-manager-%d", users)
@@ -68,7 +68,7 @@ func (f *form) deployRole(ctx context.Context, subjects []rbacv1.Subject) {
 // called or the spec ends.
 func (f *form) manage(ctx context.Context, mode installer.Mode) (stop func()) {
 	GinkgoHelper()
-	mgr, err := hub.NewManager(f.deployed(ctx), hub.Options{
+	mgr, err := hub.NewManager(f.deployedConfig(ctx), hub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
 		Registry: prometheus.NewRegistry(), Guard: mode, WebhookNamespace: f.webhooks,
 		GuardTiming: installer.Timing{Settling: 3 * time.Second, Recheck: time.Second},

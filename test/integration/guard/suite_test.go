@@ -23,8 +23,8 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// enabled are the flags that give an API server of 1.35 the policies.
-var enabled = map[string][]string{
+// policyFlags are the flags that give an API server of 1.35 the policies.
+var policyFlags = map[string][]string{
 	"feature-gates":  {"MutatingAdmissionPolicy=true"},
 	"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"},
 }
@@ -59,7 +59,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	ctrl.SetLogger(GinkgoLogr)
 
 	var starting errgroup.Group
-	for f, flags := range map[*form]map[string][]string{asPolicy: enabled, asWebhook: nil, changing: nil} {
+	for f, flags := range map[*form]map[string][]string{asPolicy: policyFlags, asWebhook: nil, changing: nil} {
 		starting.Go(func() (err error) {
 			f.cluster, err = testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: flags})
 			return err

@@ -27,13 +27,13 @@ func upgrade() {
 		Expect(f.versions(ctx)()).To(And(HaveLen(1), webhook))
 
 		By("policies are served, and heeded by nobody: what clusters with the API version but without the feature gate do")
-		Expect(f.cluster.RestartWith(map[string][]string{"runtime-config": enabled["runtime-config"], "feature-gates": nil})).To(Succeed())
+		Expect(f.cluster.RestartWith(map[string][]string{"runtime-config": policyFlags["runtime-config"], "feature-gates": nil})).To(Succeed())
 		Eventually(f.versions(ctx)).Should(And(append(policy, webhook)...))
 		f.awaitForce(ctx, true)
 		Consistently(f.versions(ctx)).WithTimeout(2500 * time.Millisecond).Should(webhook)
 
 		By("the feature gate on")
-		Expect(f.cluster.RestartWith(enabled)).To(Succeed())
+		Expect(f.cluster.RestartWith(policyFlags)).To(Succeed())
 		Eventually(f.versions(ctx)).Should(And(append(policy, Not(webhook))...))
 		f.awaitForce(ctx, true)
 

@@ -20,12 +20,12 @@ var _ = Describe("An edge with alternatives", func() {
 
 	It("is satisfied by either, and a switch from one to the other writes nothing", func() {
 		installAvailable(cluster, leaf)
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(And(
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(And(
 			HavePrefix(fmt.Sprintf("Required: one of addon '%s' or addon '%s' in version '>= 2'; none is available. (", dependent, alternative)),
 			ContainSubstring(dependent+": not installed"), ContainSubstring(alternative+": not installed"),
 		)))
 		installAvailable(cluster, dependent)
-		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
 
 		install(cluster, alternative)
 		versionAnnotation(cluster, alternative, "2.1.0")
@@ -38,12 +38,12 @@ var _ = Describe("An edge with alternatives", func() {
 		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
 
 		versionAnnotation(cluster, alternative, "1.9.0")
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(
 			ContainSubstring(fmt.Sprintf("(%s: not installed", dependent)),
 			ContainSubstring(alternative+": version 1.9.0 from its ManagedClusterAddOn"),
 		))
 		versionAnnotation(cluster, alternative, "2.0.0")
-		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
 	})
 
 	It("lets two add-ons that are each other's alternative keep each other neither up nor down", func() {
@@ -52,11 +52,11 @@ var _ = Describe("An edge with alternatives", func() {
 		cycleMessage := func(target, dependent string) string {
 			return fmt.Sprintf("%s: waits for '%s' itself: %s → %s → %s", dependent, target, target, dependent, target)
 		}
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring(cycleMessage(leaf, dependent))))
-		Eventually(degradedOf(cluster, dependent), answered).Should(requiredFails(ContainSubstring(cycleMessage(dependent, leaf))))
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(ContainSubstring(cycleMessage(leaf, dependent))))
+		Eventually(degradedOf(cluster, dependent), reportTimeout).Should(requiredFails(ContainSubstring(cycleMessage(dependent, leaf))))
 		installAvailable(cluster, alternative)
 		versionAnnotation(cluster, alternative, "2.0.0")
-		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
-		Eventually(degradedOf(cluster, dependent), answered).Should(satisfied())
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
+		Eventually(degradedOf(cluster, dependent), reportTimeout).Should(satisfied())
 	})
 })

@@ -107,6 +107,6 @@ var _ = Describe("A Required dependency that recovers while an Optional one is h
 
 		installAvailable(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(HaveSuffix("Optional ones are not known yet: '" + extra + "'.")))
-		Eventually(degradedOf(cluster, leaf), answered).Should(optionalFails(ContainSubstring("version 1.0.0")))
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(optionalFails(ContainSubstring("version 1.0.0")))
 	})
 })

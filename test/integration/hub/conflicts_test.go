@@ -17,7 +17,8 @@ var _ = Describe("An edge that conflicts", func() {
 
 		install(cluster, alternative)
 		versionAnnotation(cluster, alternative, "2.1.0")
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring("(version 2.1.0 from its ManagedClusterAddOn)")))
+		Eventually(degradedOf(cluster, leaf), reportTimeout).
+			Should(requiredFails(ContainSubstring("(version 2.1.0 from its ManagedClusterAddOn)")))
 		versionAnnotation(cluster, alternative, "1.9.0")
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 		versionAnnotation(cluster, alternative, "2.0.0")

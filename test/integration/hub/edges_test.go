@@ -20,8 +20,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// answered is how long it may take until the hub no longer waits for the report of an agent.
-const answered = time.Minute
+// reportTimeout is how long it may take until the hub no longer waits for the report of an agent.
+const reportTimeout = time.Minute
 
 // registerSpec creates a ClusterManagementAddOn with Interlock's fields as YAML.
 func registerSpec(name, spec string) {
@@ -122,7 +122,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		manager.rest()
 		evaluationsBefore, versionsBefore := manager.evaluations(), must(versions(otherCluster))
 		change()
-		Eventually(degradedOf(cluster, addOn), answered).Should(matcher)
+		Eventually(degradedOf(cluster, addOn), reportTimeout).Should(matcher)
 		manager.rest()
 		Expect(manager.evaluations()-evaluationsBefore).
 			To(BeNumerically("<=", 3), "the add-on, again for its own write, and once if that came in between")
@@ -222,7 +222,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		registerSpec(leaf, `dependencies: [{name: `+base+`, version: ">= 0.6"}]`)
 		installAvailable(cluster, base)
 		install(cluster, leaf)
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring("version not known")))
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(ContainSubstring("version not known")))
 
 		By("the annotation on the ManagedClusterAddOn")
 		expectOneEvaluated(leaf, satisfied(), func() { versionAnnotation(cluster, base, "0.6.1") })
@@ -233,11 +233,11 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 
 		By("the annotation on the ClusterManagementAddOn, where the first is not there")
 		versionAnnotation(cluster, base, "")
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring("version not known")))
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(ContainSubstring("version not known")))
 		amend(base, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
 			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, "v0.7.0")
 		})
-		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
 	})
 
 	It("follows the hub's OCM version, which stands on OCM's CRDs", func() {
@@ -277,7 +277,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		leaf := unique("api")
 		registerSpec(leaf, `dependencies: [{name: permissions, api: {group: rbac.open-cluster-management.io, kind: ClusterPermission}}]`)
 		install(cluster, leaf)
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(
 			ContainSubstring(
 				"Required API 'ClusterPermission.rbac.open-cluster-management.io' is not served.",
 			), ContainSubstring("addon-agent has not reported it")))

@@ -18,8 +18,8 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// counted is the longest time until the statuses of policies follow the fleet.
-const counted = policies.Settled + answered
+// statusTimeout is the longest time until the statuses of policies follow the fleet.
+const statusTimeout = policies.Settled + reportTimeout
 
 // override creates an AddOnDependencyPolicy.
 func override(spec string) *dependencyv1alpha1.AddOnDependencyPolicy {
@@ -70,7 +70,7 @@ overrides:
 - {addOn: %[1]s, dependency: mistyped, type: Optional}`, leaf, base))
 		Eventually(
 			statusOf(edge),
-			counted,
+			statusTimeout,
 		).Should(matchStatus(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{
 			"ObservedGeneration": Equal(int64(1)), "AddOns": BeZero(), "Clusters": BeZero(),
 		}))
@@ -86,7 +86,7 @@ overrides:
 		))
 		Eventually(
 			statusOf(edge),
-			counted,
+			statusTimeout,
 		).Should(matchStatus(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{
 			"AddOns": Equal(int32(1)), "Clusters": Equal(int32(1)), "Overrides": Equal([]dependencyv1alpha1.OverrideStatus{
 				{AddOn: leaf, Dependency: base, Clusters: 1},
@@ -113,10 +113,10 @@ overrides:
 		Expect(must(manager.series(metrics.NameWaived, "addon", leaf))).To(HaveExactElements(1.0))
 		Eventually(
 			statusOf(waiver),
-			counted,
+			statusTimeout,
 		).Should(matchStatus(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{"Clusters": Equal(int32(1))}))
 
-		Eventually(degradedOf(cluster, leaf), counted).Should(requiredFails(ContainSubstring("(not installed")))
+		Eventually(degradedOf(cluster, leaf), statusTimeout).Should(requiredFails(ContainSubstring("(not installed")))
 		Expect(time.Now()).To(BeTemporally(">=", end))
 		Expect(must(manager.series(metrics.NameWaived, "addon", leaf))).To(BeEmpty())
 		Eventually(eventsOf(waiver.UID)).Should(ContainElements(
@@ -139,7 +139,7 @@ overrides:
 			requiredPolicy: optionalPolicy.Name,
 		}
 		for policy, opponent := range opponents {
-			Eventually(statusOf(policy), counted).Should(matchStatus(
+			Eventually(statusOf(policy), statusTimeout).Should(matchStatus(
 				dependencyv1alpha1.PolicyConflicting,
 				metav1.ConditionTrue,
 				fmt.Sprintf(
@@ -157,14 +157,14 @@ overrides:
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
 		Eventually(
 			statusOf(optionalPolicy),
-			counted,
+			statusTimeout,
 		).Should(matchStatus(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{}))
 	})
 
 	It("changes nothing where it cannot be used, and says why", func() {
 		versionBefore := must(version(cluster, leaf))
 		invalid := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, version: newest}]", leaf, base))
-		Eventually(statusOf(invalid), counted).Should(matchStatus(dependencyv1alpha1.PolicyAccepted, metav1.ConditionFalse,
+		Eventually(statusOf(invalid), statusTimeout).Should(matchStatus(dependencyv1alpha1.PolicyAccepted, metav1.ConditionFalse,
 			`spec.overrides[0].version: Invalid value: "newest"`, gstruct.Fields{}))
 		Expect(must(version(cluster, leaf))).To(Equal(versionBefore))
 		Eventually(eventsOf(invalid.UID)).Should(ContainElement(HavePrefix(policies.EventInvalid + ": ")))

@@ -83,10 +83,10 @@ var _ = Describe("The proposal's examples", Ordered, func() {
 func expectAvailable(name string, degraded, shown *metav1.Condition) {
 	GinkgoHelper()
 	moment := time.Now()
-	decided := availability.Decide(availability.Input{
+	decision := availability.Decide(availability.Input{
 		AddOn: name, Degraded: degraded, Lease: availability.Lease{State: availability.LeaseFound, RenewTime: &moment}, GracePeriod: time.Minute,
 		Now: moment,
 	})
-	Expect(decided.Condition).To(And(
+	Expect(decision.Condition).To(And(
 		HaveField("Status", shown.Status), HaveField("Reason", shown.Reason), HaveField("Message", shown.Message)))
 }

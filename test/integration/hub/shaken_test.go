@@ -229,13 +229,13 @@ func differences(cluster string, report, plugin *dependencyReport) (differ []str
 		return differ
 	}
 	report, plugin = content(report), content(plugin)
-	heldEdges, explained := map[string]bool{}, map[string]bool{}
+	heldEdges, explainedEdges := map[string]bool{}, map[string]bool{}
 	for _, edge := range plugin.Edges {
 		heldEdges[edge.AddOn+">"+edge.Dependency] = edge.Held
-		explained[edge.AddOn+">"+edge.Dependency] = edge.Held && edge.Found != ""
+		explainedEdges[edge.AddOn+">"+edge.Dependency] = edge.Held && edge.Found != ""
 	}
 	for _, edge := range report.Edges {
-		if heldEdges[edge.AddOn+">"+edge.Dependency] && !edge.Held && !explained[edge.AddOn+">"+edge.Dependency] {
+		if heldEdges[edge.AddOn+">"+edge.Dependency] && !edge.Held && !explainedEdges[edge.AddOn+">"+edge.Dependency] {
 			differ = append(differ, fmt.Sprintf("%s: held by the plugin only, without a reason: %+v", cluster, edge))
 		}
 	}

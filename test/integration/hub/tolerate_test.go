@@ -31,7 +31,7 @@ var _ = Describe("An edge that tolerates", func() {
 
 		start := time.Now()
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
-		Eventually(degradedOf(cluster, leaf), tolerated+answered).Should(requiredFails(ContainSubstring("Available=False")))
+		Eventually(degradedOf(cluster, leaf), tolerated+reportTimeout).Should(requiredFails(ContainSubstring("Available=False")))
 		Expect(time.Since(start)).To(BeNumerically(">=", tolerated))
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())

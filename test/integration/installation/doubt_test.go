@@ -116,7 +116,7 @@ var _ = Describe("While something is not known", func() {
 		for prefix, cluster := range clusters {
 			Eventually(clustersWithBase(prefix)).Should(ConsistOf(cluster), prefix)
 		}
-		broken, hidden := registerByAnnotation(ctx, "wu-user", unusable), hide(ctx, "wh-user", "wh-base")
+		brokenRegistration, hiddenRegistration := registerByAnnotation(ctx, "wu-user", unusable), hide(ctx, "wh-user", "wh-base")
 		install(ctx, "east", "wu-user")
 		install(ctx, "west", "wh-user")
 		denies := create(ctx, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy,
@@ -140,7 +140,7 @@ var _ = Describe("While something is not known", func() {
 		ocmsuite.Reach(ctx, hub, lostCluster, metav1.ConditionTrue)
 		claimZone(ctx, "b")
 		Expect(hub.Client.Delete(ctx, denies)).To(Succeed())
-		for _, user := range []*unstructured.Unstructured{broken, hidden} {
+		for _, user := range []*unstructured.Unstructured{brokenRegistration, hiddenRegistration} {
 			merge(ctx, user, string(annotating(map[string]string{addonv1alpha1.DependenciesAnnotation: "[]"})))
 		}
 		for prefix := range clusters {

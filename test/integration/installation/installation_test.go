@@ -137,8 +137,8 @@ var _ = Describe("An add-on that OCM does not install", func() {
 		}
 		Consistently(func() (names []string, err error) {
 			for _, name := range unit {
-				clusters, failed := clustersWith(ctx, name)()
-				names, err = append(names, clusters...), errors.Join(err, failed)
+				clusters, listErr := clustersWith(ctx, name)()
+				names, err = append(names, clusters...), errors.Join(err, listErr)
 			}
 			return names, err
 		}).Should(BeEmpty())

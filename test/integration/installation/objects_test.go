@@ -111,7 +111,7 @@ var _ = Describe("An AddOnInstallation", func() {
 	})
 
 	It("says why the hub refuses an installation, which is tried again", func(ctx context.Context) {
-		refusing := create(ctx, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: no-ie-base},
+		policyObjects := create(ctx, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: no-ie-base},
   spec: {failurePolicy: Fail, matchConstraints: {resourceRules: [{apiGroups: [addon.open-cluster-management.io], apiVersions: ["*"],
   operations: [CREATE], resources: [managedclusteraddons], resourceNames: [ie-base]}]},
   validations: [{expression: "false", message: not in this fleet}]}}
@@ -130,7 +130,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "ie-base"}, installation)).To(Succeed())
 		Expect(installation.Status.Conditions[0].Message).To(ContainSubstring("not in this fleet"))
 		Eventually(message(ctx, "east", "ie-leaf")).Should(ContainSubstring("the hub refuses to create 'ie-base' on this cluster"))
-		for _, object := range refusing {
+		for _, object := range policyObjects {
 			Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 		}
 		Eventually(phase(ctx, "east", "ie-base")).WithTimeout(time.Minute).Should(Equal("Installed"))

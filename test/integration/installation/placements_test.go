@@ -61,7 +61,7 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		install(ctx, "east", "o-leaf")
 		install(ctx, "west", "o-leaf")
 		Eventually(clustersWith(ctx, "o-base")).Should(ConsistOf("east", "west"))
-		Consistently(labeled(ctx, "o-base")).Should(ConsistOf("west"))
+		Consistently(labeledClusters(ctx, "o-base")).Should(ConsistOf("west"))
 	})
 
 	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(
@@ -78,12 +78,12 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 
 		merge(ctx, object, `{"spec": {"installStrategy": {"type": "Manual", "placements": null}}}`)
 		Consistently(uid(ctx, cluster, base)).Should(Equal(uidBefore))
-		Expect(labeled(ctx, base)()).To(ConsistOf(cluster))
+		Expect(labeledClusters(ctx, base)()).To(ConsistOf(cluster))
 
 		By("being replaced")
 		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 		Eventually(uid(ctx, cluster, base)).Should(BeEmpty(), "the garbage collector removes it")
-		Consistently(labeled(ctx, base)).Should(ConsistOf(cluster))
+		Consistently(labeledClusters(ctx, base)).Should(ConsistOf(cluster))
 		register(ctx, base, strategy, "[]", "")
 		Eventually(uid(ctx, cluster, base)).ShouldNot(BeEmpty())
 		Eventually(phase(ctx, cluster, base)).Should(Equal("Installed"))
@@ -93,7 +93,7 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		uninstall(ctx, cluster, leaf)
 		Eventually(clustersWith(ctx, base)).Should(BeEmpty())
 		Eventually(phase(ctx, cluster, base)).Should(BeEmpty())
-		Expect(labeled(ctx, base)()).To(BeEmpty())
+		Expect(labeledClusters(ctx, base)()).To(BeEmpty())
 	}, onBoth())
 
 	DescribeTable("is given up where the label is taken away again and again", func(ctx context.Context, cluster string) {
@@ -131,6 +131,6 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		install(ctx, "east", "n-leaf")
 		Eventually(message(ctx, "east", "n-leaf")).Should(ContainSubstring(
 			"Placement places/n-base does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost"))
-		Expect(labeled(ctx, "n-base")()).To(BeEmpty())
+		Expect(labeledClusters(ctx, "n-base")()).To(BeEmpty())
 	})
 })

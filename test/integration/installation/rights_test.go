@@ -15,7 +15,7 @@ import (
 
 var _ = Describe("The rights of addon-manager --lifecycle", func() {
 	DescribeTable("do not let it create", func(ctx context.Context, manifest, refusal string) {
-		userClient := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		object := &unstructured.Unstructured{}
 		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
 		err := userClient.Create(ctx, object, client.DryRunAll)
@@ -41,7 +41,7 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 	)
 
 	It("do not let it create an add-on that does not say by whom, or with settings", func(ctx context.Context) {
-		userClient := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		for _, manifest := range []string{
 			"{metadata: {name: mine, namespace: east}, spec: {}}",
 			"{metadata: {name: mine, namespace: east, labels: {dependency.addon.open-cluster-management.io/installed-by: interlock}}, " +
@@ -56,7 +56,7 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 	})
 
 	It("do not let it change settings of users, or delete any, or read Secrets", func(ctx context.Context) {
-		userClient := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		config := create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig,
 			metadata: {name: interlock-of-a-user, namespace: east}, spec: {}}`)[0]
 		Expect(userClient.Patch(ctx, config, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {
@@ -70,7 +70,7 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 
 	It("do not let it change or delete what it does not own", func(ctx context.Context) {
 		install(ctx, "east", "not-its-own")
-		userClient := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		addOn := &unstructured.Unstructured{}
 		addOn.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
 		addOn.SetKind("ManagedClusterAddOn")

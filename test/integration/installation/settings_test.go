@@ -93,16 +93,16 @@ type warnings []string
 func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
 
 // change changes a spec in a dry run, and returns the warnings.
-func change(ctx context.Context, config *unstructured.Unstructured) (received warnings, err error) {
+func change(ctx context.Context, config *unstructured.Unstructured) (warningLog warnings, err error) {
 	userConfig := rest.CopyConfig(hub.Config)
-	userConfig.WarningHandler = &received
+	userConfig.WarningHandler = &warningLog
 	userClient, err := client.New(userConfig, client.Options{Scheme: hub.Client.Scheme()})
 	if err != nil {
 		return nil, err
 	}
 	err = userClient.Patch(ctx, config.DeepCopy(), client.RawPatch(types.MergePatchType,
 		[]byte(`{"spec": {"agentInstallNamespace": "elsewhere"}}`)), client.DryRunAll)
-	return received, err
+	return warningLog, err
 }
 
 var _ = Describe("Settings", func() {
@@ -145,8 +145,8 @@ var _ = Describe("Settings", func() {
 		register(ctx, sealing, manual, setting(base, "{name: mode, value: quic}", "Seal"), "")
 		install(ctx, cluster, sealing)
 		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=quic "))
-		edited := edit(ctx, cluster, base, "mode", "http")
-		Eventually(func() int64 { return ownConfig(ctx, cluster, base).GetGeneration() }).Should(BeNumerically(">", edited))
+		generation := edit(ctx, cluster, base, "mode", "http")
+		Eventually(func() int64 { return ownConfig(ctx, cluster, base).GetGeneration() }).Should(BeNumerically(">", generation))
 		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=quic "))
 		edit(ctx, cluster, base, "mode", "http")
 		Eventually(notes(ctx, base, "SettingGivenUp")).Should(HaveLen(1))

@@ -28,8 +28,8 @@ import (
 
 var (
 	hub *ocm.Hub
-	// interlocked is the deployment of Interlock on the hub.
-	interlocked *interlock.Interlock
+	// deployment is the deployment of Interlock on the hub.
+	deployment *interlock.Interlock
 	// manager is the running addon-manager.
 	manager *interlock.Running
 	// members are the managed clusters that have agents, by name.
@@ -51,7 +51,7 @@ func TestInstallation(t *testing.T) {
 var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultConsistentlyDuration(3 * time.Second)
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
-	interlocked = interlock.DeployManager(ctx, hub)
+	deployment = interlock.DeployManager(ctx, hub)
 	create(ctx, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
 ---
 {apiVersion: cluster.open-cluster-management.io/v1beta2, kind: ManagedClusterSetBinding, metadata: {name: global, namespace: places},
@@ -74,7 +74,7 @@ var _ = BeforeEach(func() {
 func manage(removalDelay string) {
 	GinkgoHelper()
 	stopManaging()
-	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle",
+	manager = deployment.Manage("--leader-elect=false", "--guard=off", "--lifecycle",
 		"--lifecycle-removal-delay="+removalDelay, addonagent.GrantFlag)
 }
 
@@ -163,8 +163,8 @@ func place(ctx context.Context, name, selector, tolerations string) {
 		spec: {tolerations: `+tolerations+`, predicates: [{requiredClusterSelector: {labelSelector: `+selector+`}}]}}`)
 }
 
-// labeled returns the managed clusters that have the label of an add-on.
-func labeled(ctx context.Context, addOn string) func() ([]string, error) {
+// labeledClusters returns the managed clusters that have the label of an add-on.
+func labeledClusters(ctx context.Context, addOn string) func() ([]string, error) {
 	return func() (clusters []string, err error) {
 		var list clusterv1.ManagedClusterList
 		err = hub.Client.List(ctx, &list, client.HasLabels{catalog.InstallLabel(addOn)})

@@ -52,12 +52,12 @@ func hold(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, finaliz
 var _ = Describe("kubectl addon install", func() {
 	It("installs layer by layer, and uninstall removes in reverse", func(ctx context.Context) {
 		registerStack(ctx)
-		planned := plugin(ctx, "install portal --selector tier=edge --plan")
-		Expect(planned.code).To(Equal(cmdline.ExitOK), planned.out)
-		Expect(planned.out).To(HavePrefix("To install on 3 managed clusters, in 3 layers:\n"))
+		plan := plugin(ctx, "install portal --selector tier=edge --plan")
+		Expect(plan.code).To(Equal(cmdline.ExitOK), plan.out)
+		Expect(plan.out).To(HavePrefix("To install on 3 managed clusters, in 3 layers:\n"))
 		Expect(clustersWith(ctx, "certs")()).To(BeEmpty())
 
-		installing := startPlugin(ctx, "install portal --selector tier=edge --yes --wait")
+		installResult := startPlugin(ctx, "install portal --selector tier=edge --yes --wait")
 		var available time.Time
 		for i, layer := range stack {
 			for _, addOn := range layer {
@@ -81,7 +81,7 @@ var _ = Describe("kubectl addon install", func() {
 			}
 		}
 		var uninstallResult result
-		Eventually(installing).Should(Receive(&uninstallResult))
+		Eventually(installResult).Should(Receive(&uninstallResult))
 		Expect(uninstallResult.code).To(Equal(cmdline.ExitOK), uninstallResult.out)
 		result := plugin(ctx, "install portal --selector tier=edge --yes --wait")
 		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
@@ -105,11 +105,11 @@ var _ = Describe("kubectl addon install", func() {
 		By("continuing with the command that it printed")
 		const remainder = "uninstall gateway tunnel certs tokens --cluster east,north,west --wait"
 		Expect(uninstallResult.out).To(ContainSubstring("run  kubectl addon " + remainder))
-		uninstalling := startPlugin(ctx, remainder+" --yes")
+		results := startPlugin(ctx, remainder+" --yes")
 		Eventually(clustersWith(ctx, "gateway")).Should(ConsistOf("north"))
 		Consistently(clustersWith(ctx, "gateway")).Should(ConsistOf("north"))
 		hold(ctx, addOn, "")
-		Eventually(uninstalling).Should(Receive(&uninstallResult))
+		Eventually(results).Should(Receive(&uninstallResult))
 		Expect(uninstallResult.code).To(Equal(cmdline.ExitOK), uninstallResult.out)
 		for _, addOn := range slices.Concat(stack...) {
 			Expect(clustersWith(ctx, addOn)()).To(BeEmpty(), addOn)
@@ -252,22 +252,22 @@ var _ = Describe("kubectl addon install", func() {
 		const line = "install gateway --cluster east"
 		pipe := plugin(ctx, line)
 		Expect(pipe.code).To(Equal(cmdline.ExitUsage), pipe.out)
-		declined := pluginWithInput(ctx, person{answer: strings.NewReader("n\n")}, line)
-		Expect(declined.code).To(Equal(cmdline.ExitError), declined.out)
-		Expect(declined.out).To(ContainSubstring("\nCreate 3 ManagedClusterAddOns? [y/N] "))
+		declinedRun := pluginWithInput(ctx, person{answer: strings.NewReader("n\n")}, line)
+		Expect(declinedRun.code).To(Equal(cmdline.ExitError), declinedRun.out)
+		Expect(declinedRun.out).To(ContainSubstring("\nCreate 3 ManagedClusterAddOns? [y/N] "))
 
 		By("doing nothing but what the person has seen")
 		createElsewhere := sync.OnceFunc(func() {
 			create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
 				metadata: {name: certs, namespace: east}, spec: {}}`)
 		})
-		changed := pluginWithInput(ctx, person{createElsewhere, strings.NewReader("y\n")}, line)
-		Expect(changed.code).To(Equal(cmdline.ExitError), changed.out)
-		Expect(changed.out).To(ContainSubstring("the hub has changed since the plan was made"))
+		changedRun := pluginWithInput(ctx, person{createElsewhere, strings.NewReader("y\n")}, line)
+		Expect(changedRun.code).To(Equal(cmdline.ExitError), changedRun.out)
+		Expect(changedRun.out).To(ContainSubstring("the hub has changed since the plan was made"))
 		Expect(clustersWith(ctx, "tokens")()).To(BeEmpty())
 
-		agreed := pluginWithInput(ctx, person{answer: strings.NewReader("y\n")}, line)
-		Expect(agreed.code).To(Equal(cmdline.ExitOK), agreed.out)
+		agreedRun := pluginWithInput(ctx, person{answer: strings.NewReader("y\n")}, line)
+		Expect(agreedRun.code).To(Equal(cmdline.ExitOK), agreedRun.out)
 		Expect(clustersWith(ctx, "gateway")()).To(ConsistOf("east"))
 		certs, err := get(ctx, "east", "certs")
 		Expect(err).NotTo(HaveOccurred())
@@ -284,11 +284,11 @@ var _ = Describe("kubectl addon install", func() {
 
 		By("waiting for what is installed already, and limiting all layers together")
 		Expect(plugin(ctx, "install gateway --cluster east --plan --wait").out).To(MatchRegexp(`1 +tokens +installed, not ready +gateway`))
-		installing := startPlugin(ctx, "install gateway --cluster east --yes --wait --timeout 5s")
+		installResult := startPlugin(ctx, "install gateway --cluster east --yes --wait --timeout 5s")
 		for _, addOn := range stack[0] {
 			report(ctx, "east", addOn)
 		}
-		Eventually(installing).Should(Receive(&result))
+		Eventually(installResult).Should(Receive(&result))
 		Expect(result.out).To(MatchRegexp("layer (1 of 1|2 of 2): timed out after 5s: 0 of 1 add-on ok"))
 	})
 
@@ -313,12 +313,12 @@ var _ = Describe("kubectl addon install", func() {
 				cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
 		Expect(hub.Client.Status().Patch(ctx, decision, client.RawPatch(types.MergePatchType,
 			[]byte(`{"status": {"decisions": [{"clusterName": "west", "reason": ""}]}}`)))).To(Succeed())
-		installing := startPlugin(ctx, "install user --cluster west --yes --wait")
+		installResult := startPlugin(ctx, "install user --cluster west --yes --wait")
 		Eventually(clustersWith(ctx, "placed")).Should(ConsistOf("west"))
 		report(ctx, "west", "placed")
 		report(ctx, "west", "user")
 		var result result
-		Eventually(installing).Should(Receive(&result))
+		Eventually(installResult).Should(Receive(&result))
 		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 
 		By("not removing what OCM would install again")
@@ -332,16 +332,16 @@ var _ = Describe("kubectl addon install", func() {
 		create(ctx, readManifest("plugin-reader/clusterrole.yaml"))
 		create(ctx, readManifest("plugin-installer/clusterrole.yaml"))
 		bind(ctx, "interlock-plugin-reader", "installer")
-		lacking := "you lack the right to do that: ask for the ClusterRole interlock-plugin-installer (on 1 cluster: east)"
+		missingRight := "you lack the right to do that: ask for the ClusterRole interlock-plugin-installer (on 1 cluster: east)"
 		var refusal result
 		Eventually(func() string {
 			refusal = plugin(ctx, "install certs --cluster east --yes --as installer")
 			return refusal.out
-		}).Should(ContainSubstring(lacking))
+		}).Should(ContainSubstring(missingRight))
 		Expect(refusal.code).To(Equal(cmdline.ExitError))
 		plan := plugin(ctx, "install certs --cluster east --plan --as installer")
 		Expect(plan.code).To(Equal(cmdline.ExitOK), plan.out)
-		Expect(plan.out).To(ContainSubstring(lacking))
+		Expect(plan.out).To(ContainSubstring(missingRight))
 
 		bind(ctx, "interlock-plugin-installer", "installer")
 		Eventually(func() int { return plugin(ctx, "install certs --cluster east --yes --as installer").code }).Should(Equal(cmdline.ExitOK))
@@ -364,10 +364,10 @@ var _ = Describe("kubectl addon install", func() {
 		for _, name := range []string{"interlock-plugin-reader", "without-" + verb} {
 			bind(ctx, name, "without-"+verb)
 		}
-		user, lacking := " --cluster east --as without-"+verb, ContainSubstring("you lack the right to do that")
-		Eventually(func() string { return plugin(ctx, can+" --plan"+user).out }).Should(SatisfyAll(HavePrefix("To "), Not(lacking)))
+		user, missingRight := " --cluster east --as without-"+verb, ContainSubstring("you lack the right to do that")
+		Eventually(func() string { return plugin(ctx, can+" --plan"+user).out }).Should(SatisfyAll(HavePrefix("To "), Not(missingRight)))
 		result := plugin(ctx, line+" --yes"+user, args...)
-		Expect(result.out).To(lacking)
+		Expect(result.out).To(missingRight)
 		Expect(result.code).To(Equal(cmdline.ExitError))
 		Expect(clustersWith(ctx, "certs")()).To(BeEmpty())
 		Expect(clustersWith(ctx, "tokens")()).To(ConsistOf("east"))

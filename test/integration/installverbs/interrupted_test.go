@@ -33,7 +33,7 @@ var _ = Describe("kubectl addon install, and uninstall,", func() {
 			}
 		})
 		Expect(out).To(ContainSubstring("the same command continues"))
-		installing := startPlugin(ctx, install)
+		installResult := startPlugin(ctx, install)
 		for i, layer := range stack {
 			for _, addOn := range layer {
 				Eventually(clustersWith(ctx, addOn)).Should(ConsistOf("east"))
@@ -46,7 +46,7 @@ var _ = Describe("kubectl addon install, and uninstall,", func() {
 			}
 		}
 		var result result
-		Eventually(installing).Should(Receive(&result))
+		Eventually(installResult).Should(Receive(&result))
 		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 
 		By("removing it as a unit")
@@ -61,10 +61,10 @@ var _ = Describe("kubectl addon install, and uninstall,", func() {
 			}).Should(BeTrue())
 		})
 		Expect(out).To(ContainSubstring("run  kubectl addon uninstall gateway tunnel certs tokens --cluster east --wait"))
-		uninstalling := startPlugin(ctx, uninstall)
+		results := startPlugin(ctx, uninstall)
 		Consistently(clustersWith(ctx, "gateway")).Should(ConsistOf("east"))
 		hold(ctx, portal, "")
-		Eventually(uninstalling).Should(Receive(&result))
+		Eventually(results).Should(Receive(&result))
 		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 		for _, addOn := range slices.Concat(stack...) {
 			Expect(clustersWith(ctx, addOn)()).To(BeEmpty(), addOn)

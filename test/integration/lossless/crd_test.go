@@ -179,8 +179,8 @@ func graftOlder(ctx context.Context) {
 		if err != nil {
 			return fmt.Errorf("the fields of an edge: %w", err)
 		}
-		for _, newer := range []string{"when", "addOn", "prereleases"} {
-			delete(edge.(map[string]any), newer)
+		for _, field := range []string{"when", "addOn", "prereleases"} {
+			delete(edge.(map[string]any), field)
 		}
 		// The rules refer to fields that are missing.
 		unstructured.RemoveNestedField(properties, "dependencies", "x-kubernetes-validations")

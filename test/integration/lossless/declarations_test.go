@@ -115,8 +115,8 @@ func expectKept(ctx context.Context) {
 // available.
 func registerAddOns(ctx context.Context) {
 	GinkgoHelper()
-	labeled := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
-	Expect(admin.Patch(ctx, labeled, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
+	managedCluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
+	Expect(admin.Patch(ctx, managedCluster, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
 	for _, name := range append(allNames(), undeclared...) {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		registration.Spec.InstallStrategy.Type = "Manual"

@@ -30,7 +30,7 @@ var (
 	manager, webhook           *process.Process
 	managerUser, webhookUser   *testenv.User
 	webhookAddress, logs       string
-	deployed                   []*unstructured.Unstructured
+	deployObjects              []*unstructured.Unstructured
 	mutatingConfigurationKinds = map[string]bool{"MutatingWebhookConfiguration": true}
 )
 
@@ -44,9 +44,9 @@ func install(ctx context.Context) {
 
 	logs = GinkgoT().TempDir()
 	var err error
-	deployed, err = kustomization.Build("../../../hack/deployment/testdata/graft")
+	deployObjects, err = kustomization.Build("../../../hack/deployment/testdata/graft")
 	Expect(err).NotTo(HaveOccurred())
-	for _, object := range deployed {
+	for _, object := range deployObjects {
 		switch object.GetKind() {
 		case "Service":
 			object.Object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
@@ -74,7 +74,7 @@ func install(ctx context.Context) {
 // deploy applies the objects, as Helm and kubectl do. Other writers' fields stay.
 func deploy(ctx context.Context) {
 	GinkgoHelper()
-	for _, object := range deployed {
+	for _, object := range deployObjects {
 		Expect(admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("helm"), client.ForceOwnership)).
 			To(Succeed(), "%s %s", object.GetKind(), object.GetName())
 	}
@@ -83,7 +83,7 @@ func deploy(ctx context.Context) {
 // undeploy deletes the objects of some kinds, or of all kinds. The namespace stays, because it could not be created again at once.
 func undeploy(ctx context.Context, kinds map[string]bool) {
 	GinkgoHelper()
-	for _, object := range deployed {
+	for _, object := range deployObjects {
 		if object.GetKind() != "Namespace" && (kinds == nil || kinds[object.GetKind()]) {
 			deleted := object.DeepCopy()
 			Eventually(func() error { return admin.Delete(ctx, deleted) }).

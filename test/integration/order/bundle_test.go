@@ -60,12 +60,12 @@ var _ = Describe("A bundle", Ordered, func() {
 		}
 		Eventually(cluster.available).WithContext(ctx).WithArguments(stack).Should(
 			HavePrefix("False RequiredDependencyNotSatisfied: Required addon '" + member2 + "' is not installed"))
-		Expect(cluster.deployed(ctx, top)).To(BeFalse())
+		Expect(cluster.isDeployed(ctx, top)).To(BeFalse())
 
 		cluster.install(ctx, member2)
 		Eventually(cluster.available).WithContext(ctx).WithArguments(stack).Should(HavePrefix("True BundleAvailable: "))
 		cluster.expectMadeAfter(ctx, top, stack)
-		Expect(cluster.deployed(ctx, stack)).To(BeFalse())
+		Expect(cluster.isDeployed(ctx, stack)).To(BeFalse())
 		Eventually(cluster.available).WithContext(ctx).WithArguments(top).Should(HavePrefix("True"))
 
 		By("nothing being written while OCM's agent looks for leases")

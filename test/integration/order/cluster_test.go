@@ -105,8 +105,8 @@ func (c managedCluster) templates(ctx context.Context, name string) (string, err
 	return "", err
 }
 
-// deployed reports whether OCM has created the ManifestWork of an add-on.
-func (c managedCluster) deployed(ctx context.Context, name string) (bool, error) {
+// isDeployed reports whether OCM has created the ManifestWork of an add-on.
+func (c managedCluster) isDeployed(ctx context.Context, name string) (bool, error) {
 	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: string(c), Name: "addon-" + name + "-deploy-0"}, &workv1.ManifestWork{})
 	return err == nil, client.IgnoreNotFound(err)
 }
@@ -131,7 +131,7 @@ func (c managedCluster) whenAvailable(name string) uint64 {
 	return history.Available.First(string(c), name)
 }
 
-// emitted returns the notes of the events on an add-on with a reason.
-func (c managedCluster) emitted(ctx context.Context, name, reason string) ([]string, error) {
+// eventNotes returns the notes of the events on an add-on with a reason.
+func (c managedCluster) eventNotes(ctx context.Context, name, reason string) ([]string, error) {
 	return ocmsuite.Notes(ctx, hub, string(c), name, reason)()
 }

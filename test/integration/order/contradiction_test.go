@@ -79,11 +79,11 @@ var _ = Describe("What OCM installs by a Placement, and contradicts what is inst
 			"False Contradiction: contradicts what it needs: Addon '" + dependency + "' is installed, but not in version '>= 2'."))
 		Expect(ocmsuite.Notes(ctx, hub, metav1.NamespaceDefault, picky, "InstallationHeld")()).To(ContainElement(
 			HaveSuffix("Its gate is closed until that is over")))
-		Consistently(cluster.deployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(picky).Should(BeFalse())
+		Consistently(cluster.isDeployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(picky).Should(BeFalse())
 
 		By("the version that it needs")
 		setAnnotation(ctx, registration(dependency, ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(picky).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(picky).Should(BeTrue())
 		Expect(cluster.gate(ctx, picky)).To(Equal(opened))
 		Expect(cluster.installable(ctx, picky)).
 			To(Equal("True RequiredDependenciesSatisfied: The add-on contradicts no installed add-on any more."))
@@ -101,8 +101,8 @@ var _ = Describe("What OCM installs by a Placement, and contradicts what is inst
 		cluster.place(ctx, newer)
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(newer).Should(HavePrefix(
 			"False Contradiction: would break 1 add-on: " + conservative + ": "))
-		Expect(cluster.deployed(ctx, newer)).To(BeFalse())
+		Expect(cluster.isDeployed(ctx, newer)).To(BeFalse())
 		Expect(hub.Client.Delete(ctx, cluster.reference(conservative))).To(Succeed())
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(newer).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(newer).Should(BeTrue())
 	}, onBoth(time.Minute))
 })

@@ -21,8 +21,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// doubted is a managed cluster without agents. The hub loses it when a spec lets its lease expire.
-const doubted managedCluster = "doubted"
+// doubtful is a managed cluster without agents. The hub loses it when a spec lets its lease expire.
+const doubtful managedCluster = "doubted"
 
 // acceptWithoutAgents accepts a managed cluster. The spec reports it as available, in place of its agent.
 func acceptWithoutAgents(ctx context.Context, name string) {
@@ -93,7 +93,7 @@ var _ = Describe("A closed gate", Ordered, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(time.Minute))
 
 	It("stays closed on a lost cluster, without addon-agent", func(ctx context.Context) {
-		const cluster = doubted
+		const cluster = doubtful
 		acceptWithoutAgents(ctx, string(cluster))
 		register(ctx, "on-lost", ordered("of-lost"), true)
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments("on-lost").Should(Equal(closed))
@@ -141,7 +141,7 @@ var _ = Describe("A closed gate", Ordered, func() {
 
 		By("the API not being required, and the hidden dependency being there")
 		setAnnotation(ctx, registration(api, ""), interlockv1alpha1.DependenciesAnnotation, ordered())
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(api).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(api).Should(BeTrue())
 		Expect(cluster.gate(ctx, hidden)).To(Equal(closed))
 		cluster.provide(ctx, dependency)
 		Eventually(cluster.gate).WithContext(ctx).WithArguments(hidden).Should(Equal(opened))
@@ -159,7 +159,7 @@ var _ = Describe("A closed gate", Ordered, func() {
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(
 			HavePrefix("False WaitingForDependencies: Required addon 'wrong-name' is not installed"))
 		setAnnotation(ctx, misspelled, interlockv1alpha1.TemplateDependenciesAnnotation, "[{name: "+dependency+"}]")
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		Expect(cluster.gate(ctx, name)).To(Equal(opened))
 	}, onBoth(time.Minute))
 })

@@ -76,7 +76,7 @@ func (c managedCluster) expectWaiting(ctx context.Context, name string) {
 	GinkgoHelper()
 	Expect(c.gate(ctx, name)).To(Equal(closed), name)
 	Eventually(c.installable).WithContext(ctx).WithArguments(name).Should(HavePrefix("False WaitingForDependencies: "), name)
-	Consistently(c.deployed).WithContext(ctx).WithTimeout(2*time.Second).WithArguments(name).Should(BeFalse(), name)
+	Consistently(c.isDeployed).WithContext(ctx).WithTimeout(2*time.Second).WithArguments(name).Should(BeFalse(), name)
 }
 
 // serveMainAPI has a managed cluster serve the API of a place.
@@ -160,7 +160,7 @@ var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure
 		}
 		serveMainAPI(ctx, place)
 		for _, name := range []string{base, extension} {
-			Eventually(place.cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
+			Eventually(place.cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
 			Expect(place.cluster.gate(ctx, name)).To(Equal(opened), name)
 		}
 	}, places(time.Minute))
@@ -178,7 +178,7 @@ var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure
 			To(ContainElement(ContainSubstring("is not installed on " + string(place.cluster) + " yet")))
 		place.cluster.expectWaiting(ctx, dependent)
 		setAnnotation(ctx, template(base), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
-		Eventually(place.cluster.deployed).WithContext(ctx).WithArguments(dependent).Should(BeTrue())
+		Eventually(place.cluster.isDeployed).WithContext(ctx).WithArguments(dependent).Should(BeTrue())
 		Expect(place.cluster.gate(ctx, dependent)).To(Equal(opened))
 	}, places(time.Minute))
 

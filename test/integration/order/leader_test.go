@@ -78,14 +78,14 @@ var _ = Describe("Admission", Ordered, func() {
 	It("lets them wait while another replica leads, whatever a process without leader election does", func(ctx context.Context) {
 		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		Eventually(waitStates).WithContext(ctx).Should(Equal("both wait"))
-		replica2 := interlocked.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")
+		replica2 := deployment.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")
 		Eventually(replica2.Printed).WithContext(ctx).WithArguments("Starting workers").Should(BeTrue())
 		Consistently(waitStates).WithContext(ctx).WithTimeout(3 * time.Second).Should(Equal("both wait"))
 		Expect(replica2.Stop(ctx)).To(Succeed())
 		Expect(waitStates(ctx)).To(Equal("both wait"), "it released no lease but its own")
 
 		By("which takes the lease when the leader has ended")
-		replica2 = interlocked.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")
+		replica2 = deployment.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = replica2
 		Eventually(waitStates).WithContext(ctx).Should(Equal("both wait"))

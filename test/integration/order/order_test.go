@@ -52,7 +52,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 			cluster.install(ctx, name)
 		}
 		for _, name := range []string{existing, dependent} {
-			Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 			Expect(cluster.gate(ctx, name)).To(BeEmpty())
 		}
 
@@ -60,7 +60,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		cluster.remove(ctx, existing)
 		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(existing).Should(BeTrue())
 		cluster.install(ctx, existing, closed)
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(existing).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(existing).Should(BeTrue())
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(existing).Should(HavePrefix(
 			"True GateOpened: The dependencies can never be satisfied: " + dependent + " → " + existing + " → " + dependent + "."))
 	}, onBoth(time.Minute))
@@ -71,15 +71,15 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		deleted, eager := cluster.uniqueName("deleted"), cluster.uniqueName("unordered")
 		register(ctx, atCreation, ordered("missing"), true)
 		cluster.install(ctx, atCreation, opened)
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(atCreation).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(atCreation).Should(BeTrue())
 		Expect(cluster.gate(ctx, atCreation)).To(Equal(opened))
 
 		register(ctx, openedLater, ordered("missing"), true)
 		cluster.install(ctx, openedLater, closed)
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(openedLater).Should(HavePrefix("False WaitingForDependencies"))
-		Expect(cluster.deployed(ctx, openedLater)).To(BeFalse())
+		Expect(cluster.isDeployed(ctx, openedLater)).To(BeFalse())
 		cluster.annotate(ctx, openedLater, opened)
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(openedLater).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(openedLater).Should(BeTrue())
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(openedLater).Should(HavePrefix("True GateOpened: A user opened the gate"))
 
 		By("removing the annotation")
@@ -88,7 +88,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(gateRemoved).Should(HavePrefix("False WaitingForDependencies"))
 		removeAnnotation(ctx, cluster.reference(gateRemoved), interlockv1alpha1.GateAnnotation)
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(gateRemoved).Should(HavePrefix("True GateOpened: There is no gate"))
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(gateRemoved).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(gateRemoved).Should(BeTrue())
 
 		By("deleting an add-on that waits")
 		register(ctx, deleted, ordered("missing"), true)
@@ -101,7 +101,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		register(ctx, eager, unordered("missing"), true)
 		cluster.install(ctx, eager, closed)
 		Eventually(cluster.gate).WithContext(ctx).WithArguments(eager).Should(Equal(opened))
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(eager).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(eager).Should(BeTrue())
 	}, onBoth(time.Minute))
 
 	DescribeTable("waits for what its AddOnTemplate declares, through v1beta1 as OCM creates it, and with a registration that fails", func(
@@ -120,15 +120,15 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 			HavePrefix("False WaitingForDependencies: Required addon '" + dependency + "'"))
 
 		// OCM deploys an add-on whose registration failed, too.
-		failed := `{"status":{"conditions":[{"type":"RegistrationApplied","status":"False","reason":"Tested","message":"",` +
+		failure := `{"status":{"conditions":[{"type":"RegistrationApplied","status":"False","reason":"Tested","message":"",` +
 			`"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
-		Expect(hub.Client.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(failed)))).To(Succeed())
-		Consistently(cluster.deployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(name).Should(BeFalse())
+		Expect(hub.Client.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(failure)))).To(Succeed())
+		Consistently(cluster.isDeployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(name).Should(BeFalse())
 		Expect(cluster.condition(ctx, name, "RegistrationApplied")).To(BeEmpty())
 
 		register(ctx, dependency, "", true)
 		cluster.install(ctx, dependency)
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		cluster.expectMadeAfter(ctx, name, dependency)
 	}, onBoth(time.Minute))
 
@@ -145,11 +145,11 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Expect(hub.Client.Create(ctx, declaring)).To(Succeed())
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(
 			HavePrefix("False WaitingForDependencies: Required addon '" + dependency + "'"))
-		Expect(cluster.deployed(ctx, name)).To(BeFalse())
+		Expect(cluster.isDeployed(ctx, name)).To(BeFalse())
 
 		register(ctx, dependency, "", true)
 		cluster.install(ctx, dependency)
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		cluster.expectMadeAfter(ctx, name, dependency)
 	}, onBoth(time.Minute))
 
@@ -159,7 +159,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		register(ctx, name, ordered("missing"), true)
 		cluster.install(ctx, name)
 		Expect(cluster.gate(ctx, name)).To(BeEmpty())
-		Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		serve("--lifecycle")
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments("first-policy").Should(Equal(closed))
 	}, onBoth(time.Minute))
@@ -177,11 +177,11 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
 			cluster.install(ctx, "released", closed)
 			Eventually(cluster.installable).WithContext(ctx).WithArguments("released").Should(HavePrefix("False WaitingForDependencies"))
-			Expect(cluster.deployed(ctx, "released")).To(BeFalse())
+			Expect(cluster.isDeployed(ctx, "released")).To(BeFalse())
 		}
 		Expect(uninstall(ctx)).To(ContainSubstring("opened and removed, none is left"))
 		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
-			Eventually(cluster.deployed).WithContext(ctx).WithArguments("released").Should(BeTrue())
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments("released").Should(BeTrue())
 			Expect(cluster.gate(ctx, "released")).To(BeEmpty())
 			Expect(cluster.installable(ctx, "released")).To(BeEmpty())
 		}
@@ -206,9 +206,9 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
 			cluster.install(ctx, "off")
 			Expect(cluster.gate(ctx, "off")).To(BeEmpty())
-			Eventually(cluster.deployed).WithContext(ctx).WithArguments("off").Should(BeTrue())
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments("off").Should(BeTrue())
 			cluster.annotate(ctx, "left", "ignored") // any change has OCM look at the add-on again
-			Eventually(cluster.deployed).WithContext(ctx).WithArguments("left").Should(BeTrue())
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments("left").Should(BeTrue())
 		}
 	}, NodeTimeout(time.Minute))
 })
@@ -227,7 +227,7 @@ func waitsInChain(ctx context.Context, cluster managedCluster, uniqueName func(s
 	for _, name := range []string{top, mid, eager} {
 		cluster.install(ctx, name)
 	}
-	Eventually(cluster.deployed).WithContext(ctx).WithArguments(eager).Should(BeTrue(), "without ordering, nothing waits")
+	Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(eager).Should(BeTrue(), "without ordering, nothing waits")
 	for _, name := range []string{top, mid} {
 		Expect(cluster.gate(ctx, name)).To(Equal(closed))
 		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(HavePrefix("False WaitingForDependencies: Required addon"))
@@ -237,7 +237,7 @@ func waitsInChain(ctx context.Context, cluster managedCluster, uniqueName func(s
 	By("nothing being written while they wait")
 	expectQuiet(ctx)
 	for _, name := range []string{top, mid} {
-		Expect(cluster.deployed(ctx, name)).To(BeFalse())
+		Expect(cluster.isDeployed(ctx, name)).To(BeFalse())
 	}
 
 	start := time.Now()
@@ -251,7 +251,7 @@ func waitsInChain(ctx context.Context, cluster managedCluster, uniqueName func(s
 		Expect(cluster.installable(ctx, name)).To(HavePrefix("True RequiredDependenciesSatisfied"))
 	}
 	Expect(cluster.gate(ctx, base)).To(BeEmpty(), "it never had to wait")
-	Eventually(cluster.emitted).WithContext(ctx).WithArguments(top, "GateOpened").ShouldNot(BeEmpty())
+	Eventually(cluster.eventNotes).WithContext(ctx).WithArguments(top, "GateOpened").ShouldNot(BeEmpty())
 }
 
 // bringsStack installs the top of a stack. Interlock installs its dependencies in order, and removes them in order.

@@ -31,13 +31,13 @@ const (
 // release creates an AddOnTemplate of the add-on. An empty dependency means that the template has no dependency.
 func release(ctx context.Context, name, version, dependency string) {
 	GinkgoHelper()
-	released := template(name)
-	released.Spec.AddonName = rolling
-	released.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
+	addOnTemplate := template(name)
+	addOnTemplate.Spec.AddonName = rolling
+	addOnTemplate.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
 	if dependency != "" {
-		released.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[{name: " + dependency + "}]"
+		addOnTemplate.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[{name: " + dependency + "}]"
 	}
-	Expect(hub.Client.Create(ctx, released)).To(Succeed())
+	Expect(hub.Client.Create(ctx, addOnTemplate)).To(Succeed())
 }
 
 // rollOut rolls an AddOnTemplate out, one cluster at a time.

@@ -23,8 +23,8 @@ import (
 var (
 	hub     *ocm.Hub
 	history *ocmsuite.History
-	// interlocked is the deployment of Interlock on the hub.
-	interlocked *interlock.Interlock
+	// deployment is the deployment of Interlock on the hub.
+	deployment *interlock.Interlock
 	// agents is the addon-agent of all clusters that have it.
 	agents           *addonagent.AddOn
 	managed          = map[managedCluster]*ocm.ManagedCluster{}
@@ -38,14 +38,14 @@ func TestOrder(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
-	interlocked = interlock.Deploy(ctx, hub)
+	deployment = interlock.Deploy(ctx, hub)
 	serve("--lifecycle")
 	DeferCleanup(func() error {
-		var failed error
+		var failure error
 		if manager != nil {
-			failed = manager.Kill()
+			failure = manager.Kill()
 		}
-		return errors.Join(failed, webhook.Kill())
+		return errors.Join(failure, webhook.Kill())
 	})
 	join(ctx, withAgent, withoutAgent)
 	history = ocmsuite.Follow(hub)
@@ -86,7 +86,7 @@ func lifecycleOn(ctx context.Context) {
 // serve runs addon-manager webhook.
 func serve(flags ...string) {
 	GinkgoHelper()
-	webhook = interlocked.Serve(flags...)
+	webhook = deployment.Serve(flags...)
 }
 
 // manage runs addon-manager. It waits until the log contains a text, and until addon-agent runs on its clusters.
@@ -95,7 +95,7 @@ func manage(ctx context.Context, logText string, flags ...string) {
 	if manager != nil {
 		Expect(manager.Stop(ctx)).To(Succeed())
 	}
-	manager = interlocked.Manage(append(flags, addonagent.GrantFlag)...)
+	manager = deployment.Manage(append(flags, addonagent.GrantFlag)...)
 	Eventually(manager.Printed).WithContext(ctx).WithArguments(logText).Should(BeTrue())
 	agents.Deploy(ctx)
 }
@@ -106,7 +106,7 @@ func uninstall(ctx context.Context) string {
 	Expect(manager.Stop(ctx)).To(Succeed())
 	manager = nil
 	Expect(agents.Kill()).To(Succeed()) // OCM removes the pods
-	out, err := exec.CommandContext(ctx, interlocked.Program, "uninstall", "--kubeconfig", hub.Kubeconfig(),
+	out, err := exec.CommandContext(ctx, deployment.Program, "uninstall", "--kubeconfig", hub.Kubeconfig(),
 		"--namespace", interlock.Namespace).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	return string(out)

@@ -91,14 +91,14 @@ func removesInOrder(cluster managedCluster) {
 		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(leaf).Should(Equal(closed))
 		for _, name := range []string{base, leaf} {
 			cluster.install(ctx, name)
-			Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		}
 		Expect(cluster.finalizers(ctx, base)).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
 		Expect(cluster.finalizers(ctx, leaf)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
 	}, NodeTimeout(time.Minute))
 
 	It("is not up to addon-manager, but for its finalizer of what is being deleted", func(ctx context.Context) {
-		userClient := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		for _, patch := range []string{
 			`[{"op": "remove", "path": "/metadata/finalizers"}]`, `[{"op": "add", "path": "/metadata/finalizers/-", "value": "a/b"}]`,
 		} {
@@ -113,20 +113,20 @@ func removesInOrder(cluster managedCluster) {
 		cluster.hold(ctx, leaf, true)
 		cluster.remove(ctx, base) // the worst order
 		cluster.remove(ctx, leaf)
-		Eventually(cluster.emitted).WithContext(ctx).WithArguments(base, "DeletionWaits").ShouldNot(BeEmpty())
+		Eventually(cluster.eventNotes).WithContext(ctx).WithArguments(base, "DeletionWaits").ShouldNot(BeEmpty())
 		Consistently(cluster.isDeleted).WithContext(ctx).WithArguments(base).WithTimeout(4 * time.Second).Should(BeFalse())
-		Expect(cluster.deployed(ctx, base)).To(BeTrue(), "what it deploys stays as well")
+		Expect(cluster.isDeployed(ctx, base)).To(BeTrue(), "what it deploys stays as well")
 		cluster.hold(ctx, leaf, false)
 		for _, name := range []string{leaf, base} {
 			Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
-			Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeFalse(), name)
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeFalse(), name)
 		}
 	}, NodeTimeout(time.Minute))
 
 	It("does not wait for what stays", func(ctx context.Context) {
 		for _, name := range []string{base, leaf} {
 			cluster.install(ctx, name)
-			Eventually(cluster.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		}
 		cluster.remove(ctx, base)
 		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(base).Should(BeTrue())

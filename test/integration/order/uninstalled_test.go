@@ -130,15 +130,15 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 
 		By("uninstalling it, while addon-manager stops")
 		Expect(agents.Kill()).To(Succeed()) // OCM removes the pods
-		uninstalling := exec.CommandContext(ctx, interlocked.Program, "uninstall",
+		uninstallCommand := exec.CommandContext(ctx, deployment.Program, "uninstall",
 			"--kubeconfig", hub.Kubeconfig(), "--namespace", interlock.Namespace)
 		var output strings.Builder
-		uninstalling.Stdout, uninstalling.Stderr = &output, &output
+		uninstallCommand.Stdout, uninstallCommand.Stderr = &output, &output
 		pairsBefore := arriving.created.Load()
-		Expect(uninstalling.Start()).To(Succeed())
+		Expect(uninstallCommand.Start()).To(Succeed())
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
-		Expect(uninstalling.Wait()).To(Succeed(), output.String())
+		Expect(uninstallCommand.Wait()).To(Succeed(), output.String())
 		during := arriving.created.Load() - pairsBefore
 
 		By("more add-ons coming afterwards")

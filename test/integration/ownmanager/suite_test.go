@@ -24,8 +24,8 @@ const cluster = "cluster1"
 var (
 	hub     *ocm.Hub
 	history *ocmsuite.History
-	// interlocked is the deployment of Interlock on the hub.
-	interlocked *interlock.Interlock
+	// deployment is the deployment of Interlock on the hub.
+	deployment *interlock.Interlock
 	// addonManager is Interlock's addon-manager.
 	addonManager *interlock.Running
 )
@@ -37,8 +37,8 @@ func TestOwnManager(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
-	interlocked = interlock.Deploy(ctx, hub)
-	webhook := interlocked.Serve("--lifecycle")
+	deployment = interlock.Deploy(ctx, hub)
+	webhook := deployment.Serve("--lifecycle")
 	DeferCleanup(func() error { return errors.Join(addonManager.Kill(), webhook.Kill()) })
 	managed, err := hub.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
 	Expect(err).NotTo(HaveOccurred())
@@ -72,7 +72,7 @@ func manage(ctx context.Context, form string) {
 	if addonManager != nil {
 		Expect(addonManager.Stop(ctx)).To(Succeed())
 	}
-	addonManager = interlocked.Manage("--lifecycle", "--guard="+form)
+	addonManager = deployment.Manage("--lifecycle", "--guard="+form)
 	Eventually(addonManager.Printed).WithContext(ctx).WithArguments("Gate rule is in force").Should(BeTrue())
 }
 

@@ -125,11 +125,11 @@ func messagesOf(ctx context.Context, cluster string) func() []string {
 	var messages []string
 	go func() {
 		for event := range watcher.ResultChan() {
-			changed, isAddOn := event.Object.(*unstructured.Unstructured)
+			object, isAddOn := event.Object.(*unstructured.Unstructured)
 			if !isAddOn {
 				continue // the watch has ended with an error
 			}
-			conditions, _, _ := unstructured.NestedSlice(changed.UnstructuredContent(), "status", "conditions")
+			conditions, _, _ := unstructured.NestedSlice(object.UnstructuredContent(), "status", "conditions")
 			for _, item := range conditions {
 				if condition := item.(map[string]any); condition["type"] == "Degraded" && condition["message"] != latest {
 					latest = condition["message"].(string)

@@ -148,8 +148,8 @@ func file(content string) string {
 	return path
 }
 
-// decided waits for OCM to decide on a Placement, and returns the clusters.
-func decided(ctx context.Context, placement *unstructured.Unstructured) []string {
+// decidedClusters waits for OCM to decide on a Placement, and returns the clusters.
+func decidedClusters(ctx context.Context, placement *unstructured.Unstructured) []string {
 	GinkgoHelper()
 	clusters := []string{}
 	Eventually(func(g Gomega) {
@@ -192,7 +192,7 @@ var _ = Describe("impact --placement", func() {
 			Expect(hub.Client.Delete(ctx, placement)).To(Succeed())
 			Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKeyFromObject(placement), placement) }).ShouldNot(Succeed())
 		})
-		Expect(decided(ctx, placement)).To(ConsistOf(expected), "OCM's decision")
+		Expect(decidedClusters(ctx, placement)).To(ConsistOf(expected), "OCM's decision")
 	},
 		Entry("bound sets", "places", "{}", "a", "b", "d"),
 		Entry("no bound set", "unbound", "{}"),
@@ -231,7 +231,7 @@ var _ = Describe("lint --live", func() {
 	It("finds where a Placement installs an add-on without what it requires", func(ctx context.Context) {
 		placement := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
 			metadata: {name: linted, namespace: places}, spec: {clusterSets: [first]}}`)[0]
-		Expect(decided(ctx, placement)).To(ConsistOf("a", "b"))
+		Expect(decidedClusters(ctx, placement)).To(ConsistOf("a", "b"))
 		out, errOut := run("lint", "--live", file(`{kind: ClusterManagementAddOn, metadata: {name: app}, spec: {
 			installStrategy: {type: Placements, placements: [{name: linted, namespace: places}]}, dependencies: [{name: certs, message: m}]}}`))
 		Expect(out).To(ContainSubstring(`on 2 managed clusters where "certs", which it needs, is not installed: a, b`), errOut)

@@ -33,14 +33,14 @@ import (
 )
 
 const (
-	deployed = "../../../deploy/"
+	deployFolder = "../../../deploy/"
 	// interlock is the namespace of Interlock's components.
 	interlock = "interlock-system"
 )
 
 func readManifest(path string) string {
 	GinkgoHelper()
-	content, err := os.ReadFile(deployed + path)
+	content, err := os.ReadFile(deployFolder + path)
 	Expect(err).NotTo(HaveOccurred())
 	return string(content)
 }

@@ -19,13 +19,14 @@ type write func(ctx context.Context, userClient client.Client, object *unstructu
 // patching returns a write that patches the object. An apply names the object before the other fields of the body.
 func patching(kind types.PatchType, body string) write {
 	return func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
-		return userClient.Patch(ctx, object, patchOf(kind, body, object), &client.PatchOptions{FieldManager: "attacker", Force: forced(kind)})
+		return userClient.Patch(ctx, object, patchOf(kind, body, object),
+			&client.PatchOptions{FieldManager: "attacker", Force: forceOption(kind)})
 	}
 }
 
 func patchingStatus(kind types.PatchType, body string) write {
 	return func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
-		options := client.PatchOptions{FieldManager: "attacker", Force: forced(kind)}
+		options := client.PatchOptions{FieldManager: "attacker", Force: forceOption(kind)}
 		return userClient.Status().Patch(ctx, object, patchOf(kind, body, object), &client.SubResourcePatchOptions{PatchOptions: options})
 	}
 }
@@ -38,7 +39,7 @@ func patchOf(kind types.PatchType, body string, object client.Object) client.Pat
 	return client.RawPatch(kind, []byte(body))
 }
 
-func forced(kind types.PatchType) *bool {
+func forceOption(kind types.PatchType) *bool {
 	if kind != types.ApplyPatchType {
 		return nil
 	}

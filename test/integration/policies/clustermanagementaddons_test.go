@@ -11,8 +11,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// annotated returns a patch of annotations. It removes annotations with the value null.
-func annotated(annotations string) string {
+// annotationPatch returns a patch of annotations. It removes annotations with the value null.
+func annotationPatch(annotations string) string {
 	return `{"metadata":{"annotations":{` + annotations + `}}}`
 }
 
@@ -40,10 +40,11 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 		It("addon-manager changes what declares, and the record, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
 			for name, patch := range map[string]string{
-				"fields":              `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"kind":"K"}]}}`,
-				"no fields":           `{"spec":{"dependencies":null,"requirements":null,"provides":null}}`,
-				"the record":          annotated(`"` + addonv1alpha1.DependenciesAnnotation + `":"{}","` + addonv1alpha1.RecordAnnotation + `":"d"`),
-				"no record":           annotated(`"` + addonv1alpha1.DependenciesAnnotation + `":null`),
+				"fields":    `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"kind":"K"}]}}`,
+				"no fields": `{"spec":{"dependencies":null,"requirements":null,"provides":null}}`,
+				"the record": annotationPatch(`"` + addonv1alpha1.DependenciesAnnotation +
+					`":"{}","` + addonv1alpha1.RecordAnnotation + `":"d"`),
+				"no record":           annotationPatch(`"` + addonv1alpha1.DependenciesAnnotation + `":null`),
 				"nothing":             `{}`,
 				"the same once again": `{"metadata":{"labels":{"label":"before"}}}`,
 			} {
@@ -60,9 +61,9 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 				"display name":        `{"spec":{"addOnMeta":{"displayName":"after"}}}`,
 				"label":               `{"metadata":{"labels":{"label":"after"}}}`,
 				"no labels":           `{"metadata":{"labels":null}}`,
-				"annotation":          annotated(`"annotation":"after"`),
-				"another annotation":  annotated(`"added":"after"`),
-				"annotation removed":  annotated(`"annotation":null`),
+				"annotation":          annotationPatch(`"annotation":"after"`),
+				"another annotation":  annotationPatch(`"added":"after"`),
+				"annotation removed":  annotationPatch(`"annotation":null`),
 				"finalizers":          `{"metadata":{"finalizers":null}}`,
 				"owner":               `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]}}`,
 				"generateName":        `{"metadata":{"generateName":"after-"}}`,

@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// limited is a user, with the only condition that the user may change.
-type limited struct{ user, conditionType string }
+// limitedUser is a user, with the only condition that the user may change.
+type limitedUser struct{ user, conditionType string }
 
-var bothParts = []limited{{agentUser, "Available"}, {formerUser, "Available"}, {tokenUser, "Available"}, {manager, "Degraded"}}
+var bothParts = []limitedUser{{agentUser, "Available"}, {formerUser, "Available"}, {tokenUser, "Available"}, {manager, "Degraded"}}
 
 // patchStatus patches the status of an add-on, and returns whether that changed it.
 func patchStatus(ctx context.Context, user string, addOn *unstructured.Unstructured, status map[string]any) error {

@@ -77,13 +77,13 @@ func protect(ctx context.Context, crd string) {
 	binding.SetKind("ValidatingAdmissionPolicyBinding")
 	binding.SetName("interlock-webhook-deletion")
 	Expect(admin.Get(ctx, client.ObjectKeyFromObject(binding), binding)).To(Succeed())
-	crdBefore, _, err := unstructured.NestedString(binding.Object, "spec", "paramRef", "name")
+	parameterBefore, _, err := unstructured.NestedString(binding.Object, "spec", "paramRef", "name")
 	Expect(err).NotTo(HaveOccurred())
-	readCRD := func(ctx context.Context, crdName string) error {
+	setParameter := func(ctx context.Context, crdName string) error {
 		return admin.Patch(ctx, binding, merge(`{"spec":{"paramRef":{"name":"`+crdName+`"}}}`))
 	}
-	Expect(readCRD(ctx, crd)).To(Succeed())
-	DeferCleanup(readCRD, crdBefore)
+	Expect(setParameter(ctx, crd)).To(Succeed())
+	DeferCleanup(setParameter, parameterBefore)
 }
 
 // deletion is a request that would delete objects of the webhook, among others.
@@ -153,11 +153,11 @@ var _ = Describe("The objects of the webhook, while it converts", Ordered, func(
 		Expect(admin.DeleteAllOf(ctx, &corev1.Namespace{})).To(MatchError(ContainSubstring("the server does not allow this method")))
 	})
 
-	DescribeTable("can be deleted", func(ctx context.Context, annotated client.Object, requests ...deletion) {
+	DescribeTable("can be deleted", func(ctx context.Context, annotatedObject client.Object, requests ...deletion) {
 		for _, request := range requests {
 			annotate := func(value string) {
 				patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, allowDeletion, value)
-				Expect(admin.Patch(ctx, annotated, merge(patch))).To(Succeed())
+				Expect(admin.Patch(ctx, annotatedObject, merge(patch))).To(Succeed())
 			}
 			for _, value := range []string{`"false"`, `""`, "null"} {
 				annotate(value)
@@ -205,9 +205,9 @@ var _ = Describe("The objects of the webhook, while it converts", Ordered, func(
 	})
 
 	It("are deleted with a namespace whose deletion was admitted", func(ctx context.Context) {
-		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotated(`"`+allowDeletion+`":"true"`)))).To(Succeed())
+		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotationPatch(`"`+allowDeletion+`":"true"`)))).To(Succeed())
 		Expect(admin.Delete(ctx, namespaceOf(webhookNamespace))).To(Succeed())
-		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotated(`"`+allowDeletion+`":null`)))).To(Succeed())
+		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotationPatch(`"`+allowDeletion+`":null`)))).To(Succeed())
 		for _, object := range webhookObjects {
 			Eventually(func() error { return allOf(object)(ctx) }).Should(Succeed())
 			Expect(client.IgnoreNotFound(admin.Get(ctx, client.ObjectKeyFromObject(object), object))).To(Succeed())

@@ -33,7 +33,7 @@ func merge(ctx context.Context, object client.Object, patch string, options ...c
 	return hub.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)), options...)
 }
 
-func annotated(name, value string) string {
+func annotationPatch(name, value string) string {
 	return fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, name, value)
 }
 
@@ -58,10 +58,10 @@ var _ = Describe("The change of an add-on that what is installed contradicts", f
 
 // changes describes the change of add-ons that are installed on a managed cluster.
 func changes(cluster string) {
-	breaks := "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (" + cluster + ")"
-	refusal := MatchError(ContainSubstring("denied the request: " + breaks +
+	consequence := "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (" + cluster + ")"
+	refusal := MatchError(ContainSubstring("denied the request: " + consequence +
 		". To change it nevertheless, give it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"))
-	version := func(value string) string { return annotated(interlockv1alpha1.AddOnVersionAnnotation, value) }
+	version := func(value string) string { return annotationPatch(interlockv1alpha1.AddOnVersionAnnotation, value) }
 
 	BeforeEach(func(ctx context.Context) {
 		register(ctx, base, "")
@@ -78,16 +78,16 @@ func changes(cluster string) {
 			Expect(calls(ctx, "changes")).To(Equal(callsBefore), "what is not reviewed costs no call")
 			Eventually(func() error { return merge(ctx, registrationKey(base, api), version("2.0"), client.DryRunAll) }).Should(refusal)
 			Expect(calls(ctx, "changes")).To(BeNumerically(">", callsBefore))
-			Expect(merge(ctx, registrationKey(base, api), annotated(interlockv1alpha1.FormerVersionAnnotation, "2.0"))).To(refusal)
+			Expect(merge(ctx, registrationKey(base, api), annotationPatch(interlockv1alpha1.FormerVersionAnnotation, "2.0"))).To(refusal)
 			Expect(merge(ctx, registrationKey(base, api), version("1.9"))).To(Succeed())
 
 			force := fmt.Sprintf(`{"metadata":{"annotations":{%q:"2.0",%q:"tried"}}}`,
 				interlockv1alpha1.AddOnVersionAnnotation, interlockv1alpha1.ForceAnnotation)
 			user, warnings := impersonate("alice")
 			Expect(user.Patch(ctx, registrationKey(base, api), client.RawPatch(types.MergePatchType, []byte(force)))).To(Succeed())
-			Expect(warnings.texts).To(ContainElement(breaks + ". It is changed nevertheless: tried"))
-			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventChangeForced)).
-				Should(ContainElement("alice: " + breaks + ". It is changed nevertheless: tried"))
+			Expect(warnings.texts).To(ContainElement(consequence + ". It is changed nevertheless: tried"))
+			Eventually(eventNotes(ctx, metav1.NamespaceDefault, base, protection.EventChangeForced)).
+				Should(ContainElement("alice: " + consequence + ". It is changed nevertheless: tried"))
 			Expect(merge(ctx, registrationKey(base, api), version("3.0"))).To(Succeed(), "it was so before")
 		})
 
@@ -137,7 +137,7 @@ func changes(cluster string) {
 	})
 
 	It("is refused for what it needs itself, and passes where that cannot be used", func(ctx context.Context) {
-		declaration := func(text string) string { return annotated(interlockv1alpha1.DependenciesAnnotation, text) }
+		declaration := func(text string) string { return annotationPatch(interlockv1alpha1.DependenciesAnnotation, text) }
 		const forAnother = "{requirements: {interlock: '>= 99'}, dependencies: "
 		Expect(merge(ctx, registrationKey(base, "v1alpha1"), declaration(forAnother+"[{name: leaf, type: Conflicts}]}"))).To(Succeed())
 		Expect(merge(ctx, registrationKey(base, "v1alpha1"), declaration("[]"))).To(Succeed())

@@ -31,7 +31,7 @@ func registerExample(ctx context.Context, version, edge string) {
 	createTemplate(ctx, "test-1", "")
 	register(ctx, test, "")
 	register(ctx, prometheus, edge)
-	Expect(merge(ctx, registrationKey(test, "v1alpha1"), annotated(interlockv1alpha1.AddOnVersionAnnotation, version))).To(Succeed())
+	Expect(merge(ctx, registrationKey(test, "v1alpha1"), annotationPatch(interlockv1alpha1.AddOnVersionAnnotation, version))).To(Succeed())
 	Expect(merge(ctx, registrationKey(test, "v1alpha1"), defaultTemplate("test-1"))).To(Succeed())
 }
 
@@ -121,7 +121,7 @@ var _ = Describe("The installation of an add-on that contradicts the version tha
 
 var _ = Describe("Another version of an add-on that is installed with addon-agent and without it", func() {
 	const version = "0.23.1"
-	newVersion := annotated(interlockv1alpha1.AddOnVersionAnnotation, version)
+	newVersion := annotationPatch(interlockv1alpha1.AddOnVersionAnnotation, version)
 	refusal := MatchError(And(ContainSubstring("denied the request: "), ContainSubstring("prometheus requires test"),
 		ContainSubstring(withAgent), ContainSubstring(withoutAgent)))
 

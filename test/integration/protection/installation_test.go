@@ -67,12 +67,13 @@ func installations(cluster string) {
 
 		By("with a reason")
 		user, warnings := impersonate("alice")
-		forced := addOn(cluster, leaf)
-		forced.Annotations = map[string]string{interlockv1alpha1.ForceAnnotation: "trying"}
-		Expect(user.Create(ctx, forced)).To(Succeed())
+		forcedAddOn := addOn(cluster, leaf)
+		forcedAddOn.Annotations = map[string]string{interlockv1alpha1.ForceAnnotation: "trying"}
+		Expect(user.Create(ctx, forcedAddOn)).To(Succeed())
 		Expect(warnings.texts).To(ConsistOf(HaveSuffix("It is installed nevertheless: trying")))
-		Eventually(emitted(ctx, metav1.NamespaceDefault, leaf, protection.EventInstallationForced)).Should(ContainElement(HavePrefix("alice: ")))
-		Expect(hub.Client.Delete(ctx, forced)).To(Succeed())
+		Eventually(eventNotes(ctx, metav1.NamespaceDefault, leaf, protection.EventInstallationForced)).
+			Should(ContainElement(HavePrefix("alice: ")))
+		Expect(hub.Client.Delete(ctx, forcedAddOn)).To(Succeed())
 		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
 
 		By("by OCM")
@@ -121,15 +122,15 @@ func installations(cluster string) {
 		release(ctx, "base-v1", "1.0")
 		release(ctx, "base-v2", "2.0")
 		Expect(hub.Client.Create(ctx, addOn(cluster, leaf))).To(Succeed())
-		breaks := "denied the request: add-on 'base' on cluster " + cluster + " would break 1 add-on: leaf: Required addon 'base' is not " +
+		consequence := "denied the request: add-on 'base' on cluster " + cluster + " would break 1 add-on: leaf: Required addon 'base' is not " +
 			"installed or not available in version '< 2.0'. (version 2.0 from its AddOnTemplate)"
 		Eventually(func() error { return hub.Client.Create(ctx, baseFrom(cluster, "base-v2"), client.DryRunAll) }).
-			Should(MatchError(ContainSubstring(breaks)))
-		Expect(hub.Client.Create(ctx, addOn(cluster, base), client.DryRunAll)).To(MatchError(ContainSubstring(breaks)), "the default")
+			Should(MatchError(ContainSubstring(consequence)))
+		Expect(hub.Client.Create(ctx, addOn(cluster, base), client.DryRunAll)).To(MatchError(ContainSubstring(consequence)), "the default")
 		base1 := baseFrom(cluster, "base-v1")
 		Expect(hub.Client.Create(ctx, base1)).To(Succeed())
 		upgrade := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/configs/0/name","value":"base-v2"}]`))
-		Expect(hub.Client.Patch(ctx, base1, upgrade)).To(MatchError(ContainSubstring(breaks)))
+		Expect(hub.Client.Patch(ctx, base1, upgrade)).To(MatchError(ContainSubstring(consequence)))
 		Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
 		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
 		Expect(hub.Client.Patch(ctx, base1, upgrade)).To(Succeed())

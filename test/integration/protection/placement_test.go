@@ -76,7 +76,7 @@ var _ = Describe("What a Placement installs and others require", func() { onEach
 
 // placements describes the add-ons that Placements install on a managed cluster.
 func placements(cluster string) {
-	breaks := "would break 1 add-on on 1 cluster: leaf requires base (" + cluster + "). Remove first what requires it. " +
+	consequence := "would break 1 add-on on 1 cluster: leaf requires base (" + cluster + "). Remove first what requires it. " +
 		"To remove it nevertheless: kubectl annotate "
 	var selected, empty *clusterv1beta1.Placement
 
@@ -96,7 +96,7 @@ func placements(cluster string) {
 
 	It("stays while its Placement is needed", func(ctx context.Context) {
 		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(MatchError(ContainSubstring(
-			"denied the request: deleting Placement 'default/here' removes what it installs, and " + breaks + "placement here -n default ",
+			"denied the request: deleting Placement 'default/here' removes what it installs, and " + consequence + "placement here -n default ",
 		)))
 		Expect(hub.Client.Delete(ctx, empty, client.DryRunAll)).To(Succeed())
 
@@ -108,7 +108,7 @@ func placements(cluster string) {
 		By("another Placement selecting the cluster")
 		second := selecting(ctx, "also", cluster)
 		Expect(placedBy(ctx, leaf, selected.Name, second.Name)).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(MatchError(ContainSubstring(breaks)))
+		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(MatchError(ContainSubstring(consequence)))
 		Expect(placedBy(ctx, base, selected.Name, second.Name)).To(Succeed())
 		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(Succeed())
 	})
@@ -122,13 +122,13 @@ func placements(cluster string) {
 		}).Should(ContainElement(HaveSuffix("leaf requires base (" + cluster + "). It is removed nevertheless: tested")))
 		Expect(user.Delete(ctx, selected)).To(Succeed())
 		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
-		Eventually(emitted(ctx, metav1.NamespaceDefault, selected.Name, protection.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
+		Eventually(eventNotes(ctx, metav1.NamespaceDefault, selected.Name, protection.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
 	})
 
 	It("is removed by OCM where its Placement no longer selects the cluster, with an event", func(ctx context.Context) {
 		selectClusters(ctx, selected)
 		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
-		Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
+		Eventually(eventNotes(ctx, cluster, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
 			HavePrefix("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa: removing add-on 'base'"),
 			HaveSuffix("leaf requires base ("+cluster+"). OCM removes it nevertheless"),
 		)))
@@ -139,7 +139,7 @@ func placements(cluster string) {
 		Expect(placedBy(ctx, base, selected.Name, second.Name)).To(Succeed())
 		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(Succeed())
 		Expect(hub.Client.Delete(ctx, second)).To(Succeed())
-		Expect(hub.Client.Delete(ctx, selected)).To(MatchError(ContainSubstring(breaks)))
+		Expect(hub.Client.Delete(ctx, selected)).To(MatchError(ContainSubstring(consequence)))
 	})
 
 	It("stays where OCM would take it over", func(ctx context.Context) {
@@ -156,7 +156,7 @@ func placements(cluster string) {
 	})
 
 	It("stays while its registration names the Placement", func(ctx context.Context) {
-		changes := "denied the request: the new install strategy of add-on 'base' " + breaks + "clustermanagementaddon base "
+		changes := "denied the request: the new install strategy of add-on 'base' " + consequence + "clustermanagementaddon base "
 		Expect(placedBy(ctx, base, empty.Name)).To(MatchError(ContainSubstring(changes)))
 		Expect(placedBy(ctx, base, []string{}...)).To(MatchError(ContainSubstring(changes)), "no Placement at all")
 		Expect(placedBy(ctx, base, selected.Name, empty.Name)).To(Succeed())

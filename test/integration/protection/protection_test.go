@@ -115,8 +115,8 @@ func impersonate(user string, groups ...string) (client.Client, *warnings) {
 	return userClient, warningLog
 }
 
-// emitted returns the notes of events on an object with a reason.
-func emitted(ctx context.Context, cluster, name, reason string) func() ([]string, error) {
+// eventNotes returns the notes of events on an object with a reason.
+func eventNotes(ctx context.Context, cluster, name, reason string) func() ([]string, error) {
 	return ocmsuite.Notes(ctx, hub, cluster, name, reason)
 }
 
@@ -148,7 +148,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			nevertheless := breakage(cluster) + ". It is removed nevertheless: moving to v2"
 			Expect(warnings.texts).To(HaveEach(nevertheless))
-			Eventually(emitted(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
+			Eventually(eventNotes(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
 		})
 
 		DescribeTable("is done by a policy as it says", func(ctx context.Context, protectionMode string, warned bool) {
@@ -181,7 +181,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			Expect(userClient.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			if warned {
 				Expect(warnings.texts).To(HaveExactElements(breakage(cluster) + ". OCM removes it nevertheless"))
-				Eventually(emitted(ctx, cluster, base, protection.EventNotRefused)).
+				Eventually(eventNotes(ctx, cluster, base, protection.EventNotRefused)).
 					Should(ContainElement(user + ": " + breakage(cluster) + ". OCM removes it nevertheless"))
 			} else {
 				Expect(warnings.texts).To(BeEmpty())
@@ -211,7 +211,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			Expect(hub.Client.Delete(ctx, registration)).To(Succeed())
 			Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
-			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
+			Eventually(eventNotes(ctx, metav1.NamespaceDefault, base, protection.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
 		})
 
 		It("passes while the webhook is away, for which nobody waits longer than a second", func(ctx context.Context) {

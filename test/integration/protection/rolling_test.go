@@ -58,7 +58,7 @@ var _ = Describe("Two replicas of the webhook that are replaced one after the ot
 		Expect(webhook.Stop(ctx)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { serve(ctx, "--protection=enforce") })
 
-		service := deployed.ServeBehindService()
+		service := deployment.ServeBehindService()
 		start := func() *interlock.Replica { return service.Start("--protection=enforce", "--stop-after=1s") }
 		replicas := []*interlock.Replica{start(), start()}
 		for _, replica := range replicas {

@@ -20,9 +20,9 @@ import (
 
 var (
 	hub *ocm.Hub
-	// deployed is the deployment of Interlock on the hub.
-	deployed *interlock.Interlock
-	webhook  *interlock.Running
+	// deployment is the deployment of Interlock on the hub.
+	deployment *interlock.Interlock
+	webhook    *interlock.Running
 	// managed has the clusters that have joined, by name.
 	managed = map[string]*ocm.ManagedCluster{}
 	// agents is the addon-agent of the cluster that has it.
@@ -37,11 +37,11 @@ func TestProtection(t *testing.T) {
 var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, time.Minute, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
 	join(ctx, withAgent, withoutAgent)
-	deployed = interlock.Deploy(ctx, hub)
+	deployment = interlock.Deploy(ctx, hub)
 	serve(ctx, "--protection=enforce")
 	DeferCleanup(func() error { return webhook.Kill() })
 	agents = addonagent.New(ctx, hub, managed[withAgent])
-	manager := deployed.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
+	manager := deployment.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
 	DeferCleanup(func() error { return manager.Kill() })
 	agents.Deploy(ctx)
 }, NodeTimeout(5*time.Minute))
@@ -67,7 +67,7 @@ func join(ctx context.Context, names ...string) {
 // deployWebhook deploys only the webhook on the hub, with protection enforced, until the caller ends.
 func deployWebhook(ctx context.Context) {
 	GinkgoHelper()
-	deployed = interlock.DeployWebhook(ctx, hub)
+	deployment = interlock.DeployWebhook(ctx, hub)
 	serve(ctx, "--protection=enforce")
 	DeferCleanup(func() error { return webhook.Kill() })
 }
@@ -76,6 +76,6 @@ func deployWebhook(ctx context.Context) {
 // would.
 func serve(ctx context.Context, flags ...string) {
 	GinkgoHelper()
-	webhook = deployed.Serve(append(flags, "--lifecycle")...)
-	deployed.Trust(ctx)
+	webhook = deployment.Serve(append(flags, "--lifecycle")...)
+	deployment.Trust(ctx)
 }

@@ -35,8 +35,8 @@ const operated = "cluster1"
 // beside it. No kubelet runs the Deployments of the operator, so OCM's components run as processes.
 func useOperatedHub(ctx context.Context) {
 	GinkgoHelper()
-	otherHub, otherDeployment, otherWebhook := hub, deployed, webhook
-	DeferCleanup(func() { hub, deployed, webhook = otherHub, otherDeployment, otherWebhook })
+	otherHub, otherDeployment, otherWebhook := hub, deployment, webhook
+	DeferCleanup(func() { hub, deployment, webhook = otherHub, otherDeployment, otherWebhook })
 	hub = ocmsuite.Start(ctx, ocm.HubOptions{Operator: true})
 	Expect(operatorv1.Install(hub.Client.Scheme())).To(Succeed())
 	deployWebhook(ctx)
@@ -60,7 +60,7 @@ func setImageTag(tag string) client.Patch {
 }
 
 var _ = Describe("The operator of OCM", Ordered, func() {
-	const breaks = "Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster: " +
+	const consequence = "Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster: " +
 		"leaf requires Open Cluster Management version of the hub '< 1.3' (cluster1)"
 
 	BeforeAll(func(ctx context.Context) {
@@ -80,8 +80,8 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 
 	It("upgrades OCM to no version that what is installed cannot have, unless a reason is given", func(ctx context.Context) {
 		Eventually(func() error { return hub.Client.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"), client.DryRunAll) }).
-			Should(MatchError(ContainSubstring("denied the request: " + breaks)))
-		Expect(hub.Client.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"))).To(MatchError(ContainSubstring(breaks)))
+			Should(MatchError(ContainSubstring("denied the request: " + consequence)))
+		Expect(hub.Client.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"))).To(MatchError(ContainSubstring(consequence)))
 		unchecked := ContainElement(HavePrefix(
 			"whether another version of Open Cluster Management contradicts 1 add-on ('leaf') was not checked: "))
 		for _, accepted := range []struct {
@@ -103,14 +103,14 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		Expect(os.WriteFile(values, []byte("clusterManager: {resourceRequirement: {type: Default}}\n"), 0o600)).To(Succeed())
 		out, err := hub.Clusteradm("upgrade", "clustermanager", "--bundle-version", "v1.3.0", "--cluster-manager-values-file", values)
 		Expect(err).To(HaveOccurred())
-		Expect(out).To(ContainSubstring(strings.Replace(breaks, "1.9.0", "1.3.0", 1)), "on its terminal")
+		Expect(out).To(ContainSubstring(strings.Replace(consequence, "1.9.0", "1.3.0", 1)), "on its terminal")
 
 		By("with a reason")
 		user, warnings := impersonate("alice")
 		force(ctx, clusterManager())
 		Expect(user.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"))).To(Succeed())
-		Expect(warnings.texts).To(ContainElement(breaks + ". It is changed nevertheless: tested"))
-		Eventually(emitted(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).
+		Expect(warnings.texts).To(ContainElement(consequence + ". It is changed nevertheless: tested"))
+		Eventually(eventNotes(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).
 			Should(ContainElement(HavePrefix("alice: ")))
 		Eventually(func() (string, error) {
 			rolled := &appsv1.Deployment{}
@@ -135,7 +135,7 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 	})
 
 	It("leaves a hub from which Interlock can be uninstalled", func(ctx context.Context) {
-		uninstall, err := process.Start(deployed.Program, filepath.Join(GinkgoT().TempDir(), "uninstall.log"), "uninstall",
+		uninstall, err := process.Start(deployment.Program, filepath.Join(GinkgoT().TempDir(), "uninstall.log"), "uninstall",
 			"--kubeconfig", hub.Kubeconfig(), "--namespace", interlock.Namespace, "--timeout", "1m")
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(uninstall.Done()).Should(BeClosed())

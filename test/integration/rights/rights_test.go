@@ -39,8 +39,8 @@ import (
 )
 
 const (
-	namespace = "interlock-system"
-	deployed  = "../../../deploy/hub"
+	namespace    = "interlock-system"
+	deployFolder = "../../../deploy/hub"
 	// account is the user of addon-manager, which the policies of deploy/hub limit.
 	account = "system:serviceaccount:" + namespace + ":interlock-addon-manager"
 )
@@ -130,15 +130,15 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}).WithTimeout(30 * time.Second).Should(Succeed())
 
 		By("what it reads only when a declaration asks for it")
-		asking := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "asking"}}
-		asking.Spec.InstallStrategy.Type = "Manual"
-		asking.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1.0"}
-		asking.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		dependent := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "asking"}}
+		dependent.Spec.InstallStrategy.Type = "Manual"
+		dependent.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1.0"}
+		dependent.Spec.Dependencies = []addonv1alpha1.AddonDependency{
 			{Name: "missing", When: &addonv1alpha1.DependencyWhen{Expression: "config.size() == 0"}},
 			{Name: "templated", Version: ">= 0.6"},
 		}
 		runTemplate(ctx, "templated", "0.5.0")
-		Expect(admin.Create(ctx, asking)).To(Succeed())
+		Expect(admin.Create(ctx, dependent)).To(Succeed())
 		addOn = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "asking"}}
 		Expect(admin.Create(ctx, addOn)).To(Succeed())
 		Eventually(func(g Gomega) {
@@ -191,36 +191,36 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		everything := setup.Administrator(hub, apiextensionsv1.AddToScheme)
-		limited := setup.ClientAs(user.Config, everything)
+		limitedClient := setup.ClientAs(user.Config, everything)
 
 		crds := &apiextensionsv1.CustomResourceDefinitionList{}
-		Expect(limited.List(ctx, crds, client.MatchingFields{"metadata.name": graftedCRD})).To(Succeed())
+		Expect(limitedClient.List(ctx, crds, client.MatchingFields{"metadata.name": graftedCRD})).To(Succeed())
 		Expect(crds.Items).To(HaveLen(1))
-		Expect(limited.List(ctx, crds)).To(Succeed(), "the APIs of the hub can change with any")
+		Expect(limitedClient.List(ctx, crds)).To(Succeed(), "the APIs of the hub can change with any")
 
 		Expect(everything.List(ctx, crds)).To(Succeed())
 		Expect(len(crds.Items)).To(BeNumerically(">", 1))
 		for i := range crds.Items {
 			crd := &crds.Items[i]
-			err := limited.Update(ctx, crd, client.DryRunAll)
+			err := limitedClient.Update(ctx, crd, client.DryRunAll)
 			if crd.Name == graftedCRD {
 				Expect(err).NotTo(HaveOccurred())
 			} else {
 				Expect(err).To(Satisfy(apierrors.IsForbidden), crd.Name)
 			}
-			Expect(limited.Delete(ctx, crd, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden), crd.Name)
-			Expect(limited.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll)).
+			Expect(limitedClient.Delete(ctx, crd, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden), crd.Name)
+			Expect(limitedClient.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll)).
 				To(Satisfy(apierrors.IsForbidden), crd.Name)
 		}
 	})
 
 	It("deletes reports without --reports, and may then not write any", func(ctx context.Context) {
-		limited := setup.ClientAs(baseUser(ctx, "without-reports"), admin)
+		limitedClient := setup.ClientAs(baseUser(ctx, "without-reports"), admin)
 		report := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
 		for _, err := range []error{
-			limited.Get(ctx, client.ObjectKeyFromObject(report), report), limited.Create(ctx, report, client.DryRunAll),
-			limited.Update(ctx, report, client.DryRunAll),
-			limited.Patch(ctx, report, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
+			limitedClient.Get(ctx, client.ObjectKeyFromObject(report), report), limitedClient.Create(ctx, report, client.DryRunAll),
+			limitedClient.Update(ctx, report, client.DryRunAll),
+			limitedClient.Patch(ctx, report, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
 		} {
 			Expect(err).To(Satisfy(apierrors.IsForbidden))
 		}
@@ -236,27 +236,30 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	})
 
 	It("may open no gate and install no gate rule without the rights of the lifecycle", func(ctx context.Context) {
-		limited := setup.ClientAs(baseUser(ctx, "without-lifecycle"), admin)
-		gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gated"}}
-		gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
-		Expect(admin.Create(ctx, gated)).To(Succeed())
-		DeferCleanup(admin.Delete, gated)
-		opening := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+addonv1alpha1.GateAnnotation+`":"open"}}}`))
+		limitedClient := setup.ClientAs(baseUser(ctx, "without-lifecycle"), admin)
+		gatedAddOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gated"}}
+		gatedAddOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+		Expect(admin.Create(ctx, gatedAddOn)).To(Succeed())
+		DeferCleanup(admin.Delete, gatedAddOn)
+		openGate := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+addonv1alpha1.GateAnnotation+`":"open"}}}`))
 		objects, err := gate.Rule.Policy("v1beta1")
 		Expect(err).NotTo(HaveOccurred())
 		webhook, err := gate.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
 		Expect(err).NotTo(HaveOccurred())
 		webhookConfiguration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "interlock-lifecycle"}}
-		refusals := []error{limited.Patch(ctx, gated.DeepCopy(), opening), limited.Update(ctx, webhookConfiguration, client.DryRunAll)}
+		refusals := []error{
+			limitedClient.Patch(ctx, gatedAddOn.DeepCopy(), openGate),
+			limitedClient.Update(ctx, webhookConfiguration, client.DryRunAll),
+		}
 		for _, object := range append(objects, webhook) {
-			refusals = append(refusals, limited.Create(ctx, object, client.DryRunAll),
-				limited.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll))
+			refusals = append(refusals, limitedClient.Create(ctx, object, client.DryRunAll),
+				limitedClient.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll))
 		}
 		for _, err := range refusals {
 			Expect(err).To(Satisfy(apierrors.IsForbidden))
 		}
 		for _, object := range append(objects, webhook) {
-			Expect(client.IgnoreNotFound(limited.Delete(ctx, object))).To(Succeed(), "what an earlier --lifecycle left")
+			Expect(client.IgnoreNotFound(limitedClient.Delete(ctx, object))).To(Succeed(), "what an earlier --lifecycle left")
 		}
 	})
 
@@ -265,9 +268,9 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.StopAPIServer()).To(Succeed())
 
-		stopped := start(user)
-		Consistently(stopped).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
-		Eventually(stopped.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		session := start(user)
+		Consistently(session).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
+		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 
 		waiting := start(user)
 		Consistently(waiting).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
@@ -290,7 +293,7 @@ func baseUser(ctx context.Context, name string) *rest.Config {
 	GinkgoHelper()
 	user, err := hub.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
-	role, err := testenv.ClusterRole(deployed, "clusterrole.yaml")
+	role, err := testenv.ClusterRole(deployFolder, "clusterrole.yaml")
 	Expect(err).NotTo(HaveOccurred())
 	role.Name = name
 	Expect(admin.Create(ctx, role)).To(Succeed())

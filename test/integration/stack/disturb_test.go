@@ -73,7 +73,7 @@ func stopWebhook(ctx context.Context, _ *ocm.ManagedCluster) func(context.Contex
 	serving := false
 	serve := func(context.Context) {
 		if !serving {
-			webhook, serving = deployed.Serve("--lifecycle"), true
+			webhook, serving = deployment.Serve("--lifecycle"), true
 		}
 	}
 	DeferCleanup(serve) // where the run fails

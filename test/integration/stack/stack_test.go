@@ -38,12 +38,12 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 			} else {
 				installTop(ctx, run)
 			}
-			mend, disturbed := disturb(ctx, w, run, random)
+			mend, faults := disturb(ctx, w, run, random)
 			for _, cluster := range clusters {
 				Eventually(history.Available.First).WithContext(ctx).WithTimeout(2*time.Minute).WithArguments(cluster, runName(portal, run)).
-					Should(BeNumerically(">", 0), "run %d on %s, with: %v", run, cluster, disturbed)
+					Should(BeNumerically(">", 0), "run %d on %s, with: %v", run, cluster, faults)
 			}
-			AddReportEntry("run", map[string]any{"seed": seed, "disturbed": disturbed, "took": time.Since(start).String()})
+			AddReportEntry("run", map[string]any{"seed": seed, "disturbed": faults, "took": time.Since(start).String()})
 			expectOrder(ctx, run)
 			if !gitOps(run) {
 				expectSettings(ctx, run)
@@ -135,20 +135,20 @@ func register(ctx context.Context, run uint64, objects []*unstructured.Unstructu
 }
 
 // disturb injects two faults, after some of the stack's works have been created.
-func disturb(ctx context.Context, w *witness.Witness, run uint64, random *rand.Rand) (mend func(context.Context), disturbed []string) {
+func disturb(ctx context.Context, w *witness.Witness, run uint64, random *rand.Rand) (mend func(context.Context), faults []string) {
 	GinkgoHelper()
 	thresholds := []int{random.IntN(8), random.IntN(8)}
 	slices.Sort(thresholds)
 	for i, index := range random.Perm(len(disturbances))[:len(thresholds)] {
 		Eventually(func() int { return countWorks(run) }).WithContext(ctx).Should(BeNumerically(">=", thresholds[i]))
 		fault, cluster := disturbances[index], clusters[random.IntN(len(clusters))]
-		disturbed = append(disturbed, fault.name)
+		faults = append(faults, fault.name)
 		w.Cause(fault.name)
 		if repair := fault.inject(ctx, managed[cluster]); repair != nil {
 			mend = repair
 		}
 	}
-	return mend, disturbed
+	return mend, faults
 }
 
 // countWorks returns how many works of a run OCM has created.

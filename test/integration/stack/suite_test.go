@@ -33,12 +33,12 @@ var clusters = []string{"cluster1", "cluster2", "cluster3"}
 var agentClusters = clusters[:2]
 
 var (
-	hub      *ocm.Hub
-	history  *ocmsuite.History
-	managed  = map[string]*ocm.ManagedCluster{}
-	deployed *interlock.Interlock
-	managers []*interlock.Running
-	webhook  *interlock.Running
+	hub        *ocm.Hub
+	history    *ocmsuite.History
+	managed    = map[string]*ocm.ManagedCluster{}
+	deployment *interlock.Interlock
+	managers   []*interlock.Running
+	webhook    *interlock.Running
 	// agents is the addon-agent of the clusters that have it.
 	agents *addonagent.AddOn
 	// plugin is the path of kubectl-addon.
@@ -52,8 +52,8 @@ func TestStack(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, time.Minute, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
-	deployed, plugin = interlock.Deploy(ctx, hub), setup.Program("kubectl-addon")
-	managers, webhook = []*interlock.Running{manage(), manage()}, deployed.Serve("--lifecycle")
+	deployment, plugin = interlock.Deploy(ctx, hub), setup.Program("kubectl-addon")
+	managers, webhook = []*interlock.Running{manage(), manage()}, deployment.Serve("--lifecycle")
 	DeferCleanup(func() error { return errors.Join(managers[0].Kill(), managers[1].Kill(), webhook.Kill()) })
 	join(ctx)
 	var withAgent []*ocm.ManagedCluster
@@ -86,7 +86,7 @@ func join(ctx context.Context) {
 
 // manage starts a replica that acts as soon as it leads.
 func manage() *interlock.Running {
-	return deployed.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
+	return deployment.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
 }
 
 // leader returns the index of the replica that reports findings and so leads. It is -1 if no replica leads.

@@ -224,9 +224,9 @@ var _ = Describe("What an AddOnTemplate declares", func() {
 
 		By("the declaration of the template that runs being changed")
 		observer.Cause("the template declares nothing any more")
-		edited := v2.DeepCopy()
-		edited.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[]"
-		Expect(hub.Client.Patch(ctx, edited, client.MergeFrom(v2))).To(Succeed())
+		editedTemplate := v2.DeepCopy()
+		editedTemplate.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[]"
+		Expect(hub.Client.Patch(ctx, editedTemplate, client.MergeFrom(v2))).To(Succeed())
 		Eventually(degradedOf).WithContext(ctx).WithArguments(cluster, declaring).Should(HavePrefix("False DependenciesSatisfied"))
 	}, onBoth(6*time.Minute))
 })

@@ -43,7 +43,7 @@ func listeningClient() (client.Client, *warningLog) {
 	return listening, listener
 }
 
-func annotated(version, name, annotation string) *unstructured.Unstructured {
+func annotatedRegistration(version, name, annotation string) *unstructured.Unstructured {
 	object := clusterManagementAddOn(version, name, nil)
 	object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: annotation})
 	return object
@@ -64,26 +64,26 @@ var _ = Describe("Registering an add-on", func() {
 					return clusterManagementAddOn(version, "gateway", required("base"))
 				}, "dependency cycle: base → gateway → base; make one of these dependencies Optional"),
 				Entry("for a cycle by the annotation", func() *unstructured.Unstructured {
-					return annotated(version, "gateway", "[{name: base}]")
+					return annotatedRegistration(version, "gateway", "[{name: base}]")
 				}, "base → gateway → base"),
 				Entry("for alternatives that all wait for it", func() *unstructured.Unstructured {
 					edge := map[string]any{"name": "any", "anyOf": []any{map[string]any{"addOn": "base"}, map[string]any{"addOn": "gateway"}}}
 					return clusterManagementAddOn(version, "gateway", []any{edge})
 				}, `each alternative of "any" waits for the add-on itself: dependency cycle: base → gateway → base`),
 				Entry("for one alternative by the annotation", func() *unstructured.Unstructured {
-					return annotated(version, "gateway", "[{name: any, anyOf: [{addOn: other}]}]")
+					return annotatedRegistration(version, "gateway", "[{name: any, anyOf: [{addOn: other}]}]")
 				}, "anyOf: Invalid value: 1: must have at least 2 items"),
 				Entry("for a name that stands twice", func() *unstructured.Unstructured {
 					return clusterManagementAddOn(version, "gateway", required("other", "other"))
 				}, `spec.dependencies[1].name: "other" is declared more than once`),
 				Entry("for an annotation that is no list", func() *unstructured.Unstructured {
-					return annotated(version, "gateway", "base")
+					return annotatedRegistration(version, "gateway", "base")
 				}, "metadata.annotations["),
 			)
 
 			It("warns of names that are not registered and of two declarations", func(ctx context.Context) {
 				listening, listener := listeningClient()
-				object := annotated(version, "unsure", "[]")
+				object := annotatedRegistration(version, "unsure", "[]")
 				Expect(unstructured.SetNestedSlice(object.Object, required("missing"), "spec", "dependencies")).To(Succeed())
 				Expect(listening.Create(ctx, object, client.DryRunAll)).To(Succeed())
 				Expect(listener.texts()).To(ConsistOf(

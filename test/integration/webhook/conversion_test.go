@@ -87,23 +87,23 @@ var _ = Describe("Beside writers of v1beta1", func() {
 	It("loses no field of a newer OCM to them, nor to a change through v1beta1", func(ctx context.Context) {
 		addNewerFields(ctx)
 		object := clusterManagementAddOn(storage, "newer", declaredDependencies)
-		for _, path := range [][]string{{"spec", newer}, {"spec", "addOnMeta", newer}, {"spec", "installStrategy", newer}} {
+		for _, path := range [][]string{{"spec", newField}, {"spec", "addOnMeta", newField}, {"spec", "installStrategy", newField}} {
 			Expect(unstructured.SetNestedField(object.Object, "kept", path...)).To(Succeed())
 		}
 		Eventually(func() error {
 			return hubClient.Create(ctx, object.DeepCopy(), client.FieldValidation("Strict"), client.DryRunAll)
 		}).Should(Succeed())
 		create(ctx, object)
-		patch(ctx, betaVersion, "newer", `{"metadata":{"labels":{"a":"b"}},"spec":{"`+newer+`":"changed"}}`)
-		patchStatus(ctx, betaVersion, "newer", `{"status":{"`+newer+`":"told"}}`)
+		patch(ctx, betaVersion, "newer", `{"metadata":{"labels":{"a":"b"}},"spec":{"`+newField+`":"changed"}}`)
+		patchStatus(ctx, betaVersion, "newer", `{"status":{"`+newField+`":"told"}}`)
 		for _, version := range []string{storage, betaVersion} {
 			Eventually(func(g Gomega) {
 				object := readObject(ctx, version, "newer")
 				g.Expect(object.Object["spec"]).To(And(
-					HaveKeyWithValue(newer, "changed"),
-					HaveKeyWithValue("addOnMeta", HaveKeyWithValue(newer, "kept")),
-					HaveKeyWithValue("installStrategy", HaveKeyWithValue(newer, "kept"))))
-				g.Expect(object.Object["status"]).To(HaveKeyWithValue(newer, "told"))
+					HaveKeyWithValue(newField, "changed"),
+					HaveKeyWithValue("addOnMeta", HaveKeyWithValue(newField, "kept")),
+					HaveKeyWithValue("installStrategy", HaveKeyWithValue(newField, "kept"))))
+				g.Expect(object.Object["status"]).To(HaveKeyWithValue(newField, "told"))
 			}).Should(Succeed())
 		}
 	})
@@ -117,7 +117,7 @@ var _ = Describe("Beside writers of v1beta1", func() {
 	})
 })
 
-const newer = "newerField"
+const newField = "newerField"
 
 // addNewerFields adds fields to the CRD that no type of the api module has.
 func addNewerFields(ctx context.Context) {
@@ -130,7 +130,7 @@ func addNewerFields(ctx context.Context) {
 		for _, properties := range []map[string]apiextensionsv1.JSONSchemaProps{
 			spec.Properties, spec.Properties["addOnMeta"].Properties, spec.Properties["installStrategy"].Properties, status.Properties,
 		} {
-			properties[newer] = text
+			properties[newField] = text
 		}
 	}
 	Expect(hubClient.Update(ctx, &crd)).To(Succeed())

@@ -61,7 +61,7 @@ func always(text string) func() string { return func() string { return text } }
 
 // hostiles returns all attacks. They are created once, because each body takes memory of the test.
 func hostiles() []hostile {
-	large := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 55<<20)+`"`, 1)
+	largeBody := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 55<<20)+`"`, 1)
 	convertible := review(200_000)
 	object := func(spec string) string {
 		return fmt.Sprintf(`{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"},"spec":%s}`, storage, spec)
@@ -71,7 +71,7 @@ func hostiles() []hostile {
 	}
 	deep := strings.Repeat("[", 6<<20)
 	return []hostile{
-		{name: "55 MiB in one object", path: conversion.Path, body: always(large)},
+		{name: "55 MiB in one object", path: conversion.Path, body: always(largeBody)},
 		{name: "30 MiB of objects", path: conversion.Path, body: always(convertible)},
 		{name: "30 MiB of objects, and no one reads the response", path: conversion.Path, body: always(convertible), deaf: true},
 		{name: "a million small objects", path: conversion.Path, body: always(reviewOf(strings.Repeat("{},", 1_000_000) + "{}"))},
@@ -122,7 +122,7 @@ func hostiles() []hostile {
 			body: always(admissionReview(object(`{"addOnMeta":"` + strings.Repeat("x", 20<<20) + `"}`))),
 		},
 		{name: "a long header", path: conversion.Path, body: always(""), header: 1 << 20},
-		{name: "slow", path: conversion.Path, body: always(large), slowly: true},
+		{name: "slow", path: conversion.Path, body: always(largeBody), slowly: true},
 		{name: "slow and small", path: admission.Path, body: always(admissionReview(object("{}"))), slowly: true},
 		{name: "silent", silent: true},
 	}

@@ -74,8 +74,8 @@ func deployConfigurations(ctx context.Context) (
 	return validating, mutating
 }
 
-// published returns the CA in the ConfigMap.
-func published(ctx context.Context) func() (string, error) {
+// publishedCA returns the CA in the ConfigMap.
+func publishedCA(ctx context.Context) func() (string, error) {
 	return func() (string, error) {
 		configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-webhook-ca"}}
 		err := hubClient.Get(ctx, client.ObjectKeyFromObject(configMap), configMap)

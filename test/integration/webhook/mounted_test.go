@@ -48,11 +48,11 @@ func (m *mounted) renew() {
 		Expect(os.WriteFile(filepath.Join(content, name), text, 0o600)).To(Succeed())
 	}
 	current, temporary := filepath.Join(m.dir, "..data"), filepath.Join(m.dir, "..data_tmp")
-	former, _ := os.Readlink(current) // none at first
+	formerTarget, _ := os.Readlink(current) // none at first
 	Expect(os.Symlink(filepath.Base(content), temporary)).To(Succeed())
 	Expect(os.Rename(temporary, current)).To(Succeed())
-	if former != "" {
-		Expect(os.RemoveAll(filepath.Join(m.dir, former))).To(Succeed())
+	if formerTarget != "" {
+		Expect(os.RemoveAll(filepath.Join(m.dir, formerTarget))).To(Succeed())
 	}
 }
 

@@ -66,7 +66,7 @@ var _ = Describe("Bad requests for conversion", func() {
 	It("fail one by one, and the process serves on", func(ctx context.Context) {
 		files, address := mount(), testenv.FreeAddress().String()
 		session := startWithFiles(withoutSecrets(ctx, "bad-requests"), address, files)
-		for _, bad := range []struct {
+		for _, badRequest := range []struct {
 			body   string
 			code   int
 			answer string
@@ -85,10 +85,10 @@ var _ = Describe("Bad requests for conversion", func() {
 			// A server that responds before it has read everything closes the connection. A client that is still writing may not see
 			// the response.
 			Eventually(func(g Gomega) {
-				code, answer, err := post(address, "localhost", files.authority.CertPEM, bad.body)
+				code, answer, err := post(address, "localhost", files.authority.CertPEM, badRequest.body)
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(code).To(Equal(bad.code), answer)
-				g.Expect(answer).To(And(ContainSubstring(bad.answer), Not(ContainSubstring(`"Success"`))))
+				g.Expect(code).To(Equal(badRequest.code), answer)
+				g.Expect(answer).To(And(ContainSubstring(badRequest.answer), Not(ContainSubstring(`"Success"`))))
 			}).Should(Succeed())
 		}
 		code, answer, err := post(address, "localhost", files.authority.CertPEM, review(1000))

@@ -62,7 +62,7 @@ var _ = Describe("addon-manager webhook that started before the field existed", 
 		configuration := admitBy(ctx, "regraft", balance(address), files.authority.CertPEM)
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
 		Eventually(func() error { // it has read the registrations, and decides
-			return hubClient.Create(ctx, annotated(storage, "probed", "[{name: probed}]"), client.DryRunAll)
+			return hubClient.Create(ctx, annotatedRegistration(storage, "probed", "[{name: probed}]"), client.DryRunAll)
 		}).Should(MatchError(ContainSubstring("probed → probed")))
 
 		// Watches from before the removal last for a second, and still lack the field. The annotation counts.

@@ -48,9 +48,9 @@ func startReplica(user *testenv.User, secret string) string {
 
 func start(mgr ctrl.Manager) {
 	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(ctx) }()
-	DeferCleanup(func() error { cancel(); return <-stopped })
+	exit := make(chan error, 1)
+	go func() { exit <- mgr.Start(ctx) }()
+	DeferCleanup(func() error { cancel(); return <-exit })
 }
 
 // balance forwards connections to one replica after the other, as a Service does. It returns the URL.
@@ -117,15 +117,15 @@ func storedCertificate(ctx context.Context, secret *corev1.Secret) (*x509.Certif
 // keepTrusting gives the CRD the authorities of the Secret, now and after each change, as addon-manager does.
 func keepTrusting(ctx context.Context, key client.ObjectKey, url string) {
 	GinkgoHelper()
-	going, cancel := context.WithCancel(ctx)
+	trustContext, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
 		defer GinkgoRecover()
 		var trusted []byte
-		for ticker := time.NewTicker(50 * time.Millisecond); going.Err() == nil; <-ticker.C {
+		for ticker := time.NewTicker(50 * time.Millisecond); trustContext.Err() == nil; <-ticker.C {
 			var secret corev1.Secret
-			err := hubClient.Get(going, key, &secret)
-			if going.Err() != nil { // the spec ended meanwhile
+			err := hubClient.Get(trustContext, key, &secret)
+			if trustContext.Err() != nil { // the spec ended meanwhile
 				return
 			}
 			Expect(client.IgnoreNotFound(err)).To(Succeed())
@@ -172,10 +172,10 @@ var _ = Describe("Renewal", func() {
 		By("renewing the CA")
 		Expect(hubClient.Patch(ctx, secret, client.RawPatch("application/merge-patch+json", []byte(`{"data":{"ca.key":null}}`)))).To(Succeed())
 		Eventually(func() (int, error) { _, authorities, err := storedCertificate(ctx, secret); return authorities, err }).Should(Equal(2))
-		Eventually(func() ([]byte, error) { return injected(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
+		Eventually(func() ([]byte, error) { return injectedCA(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
 		awaitRenewal(ctx, secret, replicas, certificate2)
 		Eventually(func() (int, error) { _, authorities, err := storedCertificate(ctx, secret); return authorities, err }).Should(Equal(1))
-		Eventually(func() ([]byte, error) { return injected(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
+		Eventually(func() ([]byte, error) { return injectedCA(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
 		Eventually(func() ([]byte, error) { return trustedByCRD(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
 		Expect(readBusy(ctx)).To(Succeed())
 		requests.expectNoFailures()
@@ -203,7 +203,7 @@ func handshakes(ctx context.Context, replicas []string) map[string]func() error 
 	requests := map[string]func() error{}
 	for i, address := range replicas {
 		requests[fmt.Sprint("handshake ", i)] = func() error {
-			authority, err := injected(ctx)
+			authority, err := injectedCA(ctx)
 			if err != nil {
 				return err
 			}
@@ -222,9 +222,9 @@ func trustedByCRD(ctx context.Context) ([]byte, error) {
 // watchSecret counts how often the Secret is written from now on.
 func watchSecret(ctx context.Context, secret *corev1.Secret) func() int {
 	GinkgoHelper()
-	watching, err := client.NewWithWatch(hub.Config, client.Options{Scheme: hubClient.Scheme()})
+	watchClient, err := client.NewWithWatch(hub.Config, client.Options{Scheme: hubClient.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	events, err := watching.Watch(ctx, &corev1.SecretList{}, client.InNamespace(secret.Namespace),
+	events, err := watchClient.Watch(ctx, &corev1.SecretList{}, client.InNamespace(secret.Namespace),
 		client.MatchingFields{"metadata.name": secret.Name}, &client.ListOptions{Raw: &metav1.ListOptions{
 			ResourceVersion: secret.ResourceVersion,
 		}})

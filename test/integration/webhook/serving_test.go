@@ -68,7 +68,7 @@ func post(address, serverName string, authority []byte, body string) (int, strin
 	return response.StatusCode, string(answer), err
 }
 
-func injected(ctx context.Context) ([]byte, error) {
+func injectedCA(ctx context.Context) ([]byte, error) {
 	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
 	err := hubClient.Get(ctx, client.ObjectKey{Name: "interlock-webhook"}, &configuration)
 	if err != nil {
@@ -93,12 +93,12 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 			replicas[address] = session
 		}
 		By("no addon-manager leading yet")
-		Eventually(published(ctx)).ShouldNot(BeEmpty())
-		Expect(injected(ctx)).To(BeEmpty())
+		Eventually(publishedCA(ctx)).ShouldNot(BeEmpty())
+		Expect(injectedCA(ctx)).To(BeEmpty())
 		lead(ctx, "leader-of-serving")
 
 		serve := func(g Gomega) []byte {
-			authority, err := injected(ctx)
+			authority, err := injectedCA(ctx)
 			g.Expect(err).NotTo(HaveOccurred())
 			for address := range replicas {
 				g.Expect(convert(address, serverName, authority)).To(Succeed())

@@ -42,10 +42,10 @@ func startTraffic(ctx context.Context, extra map[string]func() error) *traffic {
 		requests[name] = request
 	}
 	t := &traffic{counts: map[string]int{}, names: slices.Collect(maps.Keys(requests))}
-	var going context.Context
-	going, t.cancel = context.WithCancel(ctx)
+	var trafficContext context.Context
+	trafficContext, t.cancel = context.WithCancel(ctx)
 	for name, request := range requests {
-		t.group.Go(func() { t.repeat(going, name, request) })
+		t.group.Go(func() { t.repeat(trafficContext, name, request) })
 	}
 	DeferCleanup(t.end)
 	return t
