@@ -134,7 +134,7 @@ var _ = Describe("The dependency rule", func() {
 })
 
 var _ = Describe("A writer that keeps overwriting Available", func() {
-	It("is corrected at growing intervals, and in the end", func(ctx context.Context) {
+	It("is corrected at growing intervals, and once more when it stops", func(ctx context.Context) {
 		c := newCluster(ctx)
 		c.startAgent()
 		c.install(ctx, "proxy")

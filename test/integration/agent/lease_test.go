@@ -69,7 +69,7 @@ var _ = Describe("An add-on in Lease mode", func() {
 		Eventually(func() map[string]float64 { return c.series("proxy") }).ShouldNot(HaveKey("interlock_agent_lease_skew_seconds"))
 	})
 
-	It("has its lease looked for where it is installed", func(ctx context.Context) {
+	It("has its lease read in its installation namespace", func(ctx context.Context) {
 		c.startAgent()
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.name + "-other"}}
 		Expect(managed.Create(ctx, namespace)).To(Succeed())
@@ -91,7 +91,7 @@ var _ = Describe("An add-on in Lease mode", func() {
 		Eventually(c.availability(ctx, "in-status")).Should(haveStatus("Unknown", leaseNotFound))
 	})
 
-	It("has its lease looked for on the hosting cluster if it is hosted", func(ctx context.Context) {
+	It("has its lease read on the hosting cluster if it is hosted", func(ctx context.Context) {
 		c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now()) // the agent does not use this lease
 		c.install(ctx, "proxy", hostedBy("mgmt"))
@@ -112,7 +112,7 @@ var _ = Describe("An add-on in Lease mode", func() {
 		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("Unknown", leaseNotFound, "The status of proxy add-on is unknown."))
 	})
 
-	It("is decided on anew when it is deleted and created again", func(ctx context.Context) {
+	It("is decided again when it is deleted and created again", func(ctx context.Context) {
 		c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now())
 		for range 3 {

@@ -18,7 +18,7 @@ var _ = Describe("An outage", Serial, func() {
 		c.grace = 3 * time.Second
 	})
 
-	It("of the managed cluster's API server leaves the last state, and ends with it", func(ctx context.Context) {
+	It("of the managed cluster's API server keeps the last state until its end", func(ctx context.Context) {
 		exit := c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now())
 		c.install(ctx, "proxy")
@@ -43,7 +43,7 @@ var _ = Describe("An outage", Serial, func() {
 		Expect(exit).NotTo(Receive())
 	})
 
-	It("of the hub is waited for, at the start as well, and what changed meanwhile is written", func(ctx context.Context) {
+	It("of the hub is waited for, also at the start, and the changes meanwhile are written afterwards", func(ctx context.Context) {
 		exit := c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now().Add(2*time.Second))
 		c.install(ctx, "proxy")

@@ -20,7 +20,7 @@ import (
 func isWrite(r request) bool { return r.method != http.MethodGet }
 
 var _ = Describe("The agent's rights", func() {
-	It("are enough for all that it does, and go no further", func(ctx context.Context) {
+	It("suffice for all its requests, and allow no others", func(ctx context.Context) {
 		c, neighbor := newCluster(ctx), newCluster(ctx)
 		c.startAgent()
 		c.install(ctx, "proxy")

@@ -147,7 +147,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(string(agentSession.Err.Contents())).NotTo(ContainSubstring("forbidden"))
 	})
 
-	It("counts the objects whose provider lets it, and reads no others", countsObjects)
+	It("counts the objects whose provider permits it, and reads no others", countsObjects)
 
 	It("is available while its pod is ready, as OCM sees it", func(ctx context.Context) {
 		probe(ctx, cluster1(), 1)
@@ -190,7 +190,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(userClient.SubResource("approval").Update(ctx, &requests.Items[0], client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 	})
 
-	It("may do on the whole API of the hub what its role says, in the namespace of its cluster, and nothing elsewhere", wholeAPI)
+	It("has exactly the permissions of its role on the whole API of the hub, and only in the namespace of its cluster", wholeAPI)
 
 	It("may do nothing in the namespace of another cluster, and read no registrations", func(ctx context.Context) {
 		_, agentConfig := hubOf(ctx, cluster1())
@@ -332,6 +332,6 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Eventually(func() error { return request(ctx, limitedClient) }).Should(Satisfy(apierrors.IsForbidden), "without "+withheld)
 	},
 		Entry("to create a binding by applying", "create rolebindings", applyBinding),
-		Entry("to bind the agents' role, which may come to contain what addon-manager may not", "bind clusterroles", applyBindingOfMore),
+		Entry("to bind the agents' role, which may later contain permissions that addon-manager lacks", "bind clusterroles", applyBindingOfMore),
 	)
 })

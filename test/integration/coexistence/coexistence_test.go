@@ -56,7 +56,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				expectQuiet(ctx, w, guard, "down")
 			}, NodeTimeout(quiet+5*time.Minute))
 
-			It("is quiet after they and the hub's controllers are back", func(ctx context.Context) {
+			It("is quiet after the agents, the clusters and the hub's controllers are back", func(ctx context.Context) {
 				w.Cause("agents and clusters come back")
 				Expect(eachSite(ctx, func(ctx context.Context, s *site) error { return s.rise(ctx, s) })).To(Succeed())
 				for _, s := range sites {
@@ -76,7 +76,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				expectQuiet(ctx, w, guard, "back")
 			}, NodeTimeout(quiet+12*time.Minute))
 
-			It("moves nothing there and back while the dependency is installed, and is quiet after it", func(ctx context.Context) {
+			It("flips no condition while the dependency is installed, and is quiet afterwards", func(ctx context.Context) {
 				w.Stop() // findings of earlier periods do not count for this one
 				observe(ctx)
 				w.Cause("the dependency is installed")

@@ -67,7 +67,7 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 		Expect(spec).NotTo(HaveKey("dependencies"))
 	}, bothVersions)
 
-	DescribeTable("takes the large", func(ctx context.Context, count, messageSize int) {
+	DescribeTable("accepts large values", func(ctx context.Context, count, messageSize int) {
 		dependencies := make([]any, 0, count)
 		for i := range count {
 			dependencies = append(dependencies,

@@ -78,7 +78,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		snapshotBefore = takeSnapshot(ctx, Default)
 	})
 
-	It("is taken by the API server, its pods in a namespace that enforces restricted Pod Security", func(ctx context.Context) {
+	It("is accepted by the API server, its pods in a namespace that enforces restricted Pod Security", func(ctx context.Context) {
 		apply(ctx, deployed)
 		apply(ctx, uninstallation)
 		var pods []corev1.PodTemplateSpec
@@ -219,7 +219,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		expectProtection(ctx, webhookAddress)
 	})
 
-	It("tells of a writer that insists", func(ctx context.Context) {
+	It("reports a writer that keeps overwriting it", func(ctx context.Context) {
 		requests.begin("tells again and again of a writer that insists")
 		Eventually(func(g Gomega) {
 			setAsOwnManager(ctx, gateway, metav1.Condition{
@@ -354,7 +354,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}
 	})
 
-	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
+	It("is uninstalled, and the hub is as before", func(ctx context.Context) {
 		Eventually(reports(ctx)).ShouldNot(BeZero())
 		requests.begin("keeps in a report what is held: no agent reports the API yet")
 		unregister := register(ctx, "widgetry", func(registration *addonv1alpha1.ClusterManagementAddOn) {
@@ -412,7 +412,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}).WithTimeout(20 * time.Second).Should(Succeed())
 	})
 
-	It("has needed each of its rights, and was refused nothing", func() {
+	It("has needed each of its permissions, and had no request refused", func() {
 		rights := append(granted(append(deployed, uninstallation...)), agentRights()...)
 		unneeded, uncovered, table := check(rights, requests.allRequests())
 		for _, line := range table {

@@ -22,7 +22,7 @@ type (
 	addOn      = dependencyv1alpha1.AddOn
 )
 
-var _ = Describe("The agent's answers", func() {
+var _ = Describe("The agent's reports", func() {
 	var c *cluster
 	var group string
 	BeforeEach(func(ctx context.Context) {
@@ -30,7 +30,7 @@ var _ = Describe("The agent's answers", func() {
 		group = unique("group") + ".example.com"
 	})
 
-	It("tell which APIs are served, as CRDs come, change and go", func(ctx context.Context) {
+	It("follow the served APIs, as CRDs are created, changed and deleted", func(ctx context.Context) {
 		c.startAgent()
 		c.request(ctx, questions{APIs: []apiRequest{
 			{API: api{Group: "apps", Kind: "Deployment"}},
@@ -62,7 +62,7 @@ var _ = Describe("The agent's answers", func() {
 		Expect(c.onHub.refusals.Load() + c.onManaged.refusals.Load()).To(BeZero())
 	})
 
-	It("tell which versions run, as add-ons come, report and go", func(ctx context.Context) {
+	It("follow the running versions, as add-ons are installed, report and are deleted", func(ctx context.Context) {
 		c.startAgent()
 		c.request(ctx, questions{AddOns: []addOn{{Name: "proxy"}, {Name: "tunnel"}}})
 		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
@@ -86,7 +86,7 @@ var _ = Describe("The agent's answers", func() {
 		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
 	})
 
-	It("say of an API whose server does not answer that it is unknown, and wait for nobody with the others", func(ctx context.Context) {
+	It("have Unknown for an API whose server does not respond, and are not delayed for other APIs", func(ctx context.Context) {
 		brokenGroup := unique("broken") + ".example.com"
 		aggregate(ctx, brokenGroup, "v1")
 		c.startAgent()
@@ -97,7 +97,7 @@ var _ = Describe("The agent's answers", func() {
 		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget True v1"))
 	})
 
-	It("stay where they are when the agent starts anew: nothing is written", func(ctx context.Context) {
+	It("are not written again when the agent restarts", func(ctx context.Context) {
 		define(ctx, group, "Widget", "v1")
 		c.install(ctx, "proxy")
 		c.run(ctx, "proxy", "1.0.0")
@@ -117,7 +117,7 @@ var _ = Describe("The agent's answers", func() {
 		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy 1.1.0"))
 	})
 
-	It("are put right when somebody writes nonsense, and given anew when the object is", func(ctx context.Context) {
+	It("are restored after another writer changes them, and after the object is created again", func(ctx context.Context) {
 		c.startAgent()
 		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
 		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
@@ -136,7 +136,7 @@ var _ = Describe("The agent's answers", func() {
 		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Deployment True v1"))
 	})
 
-	It("cost the managed cluster nothing while nothing is asked", func(ctx context.Context) {
+	It("cost the managed cluster nothing while no facts are requested", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
 		Eventually(func() int64 { return c.onHub.writes.Load() }).Should(BeNumerically(">", 0))
@@ -148,7 +148,7 @@ var _ = Describe("The agent's answers", func() {
 		Eventually(c.onManaged.openWatches.Load).Should(BeZero())
 	})
 
-	It("are nobody else's to give, and nothing else is the agent's", func(ctx context.Context) {
+	It("can be written only by the agent, which can write nothing else", func(ctx context.Context) {
 		neighbor := newCluster(ctx)
 		neighbor.request(ctx, questions{})
 		c.request(ctx, questions{})

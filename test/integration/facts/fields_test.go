@@ -69,7 +69,7 @@ var _ = Describe("Fields of APIs", func() {
 		Expect(c.onHub.refusals.Load() + c.onManaged.refusals.Load()).To(BeZero())
 	})
 
-	It("are those of built-in kinds too", func(ctx context.Context) {
+	It("are also looked up for built-in kinds", func(ctx context.Context) {
 		c.startAgent()
 		c.request(ctx, questions{APIs: []apiRequest{
 			{API: api{Group: "apps", Version: "v1", Kind: "Deployment"}, Fields: []string{"spec.template.spec.containers.image", "spec.templates"}},

@@ -12,7 +12,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-var _ = Describe("The hub's questions", func() {
+var _ = Describe("The facts that the hub requests", func() {
 	var c *cluster
 	var group, gateway, quiet string
 	BeforeEach(func(ctx context.Context) {
@@ -26,7 +26,7 @@ var _ = Describe("The hub's questions", func() {
 		}
 	}
 
-	It("are there while anything is asked, and only then", func(ctx context.Context) {
+	It("exist only while facts are requested", func(ctx context.Context) {
 		m := startManager(ctx)
 		register(ctx, gateway, onVersion("proxy", ">= 1.0.0"), onAPI("widgets", group, "Widget"))
 		register(ctx, quiet, addonv1alpha1.AddonDependency{Name: "proxy"})
@@ -53,7 +53,7 @@ var _ = Describe("The hub's questions", func() {
 		Expect(m.traffic.refusals.Load()).To(BeZero())
 	})
 
-	It("are one write for each cluster, few of them at a time, when a new edge asks the whole fleet", func(ctx context.Context) {
+	It("take one write for each cluster, and few at a time, when a new edge concerns the whole fleet", func(ctx context.Context) {
 		const size = 60
 		m := startManager(ctx)
 		register(ctx, gateway)
@@ -76,7 +76,7 @@ var _ = Describe("The hub's questions", func() {
 		Expect(m.traffic.factsMost.Load()).To(BeNumerically("<=", 8))
 	})
 
-	It("are not written by an addon-manager that starts anew, and what is left over goes", func(ctx context.Context) {
+	It("are not written by an addon-manager that restarts, which deletes leftovers", func(ctx context.Context) {
 		secondCluster := newCluster(ctx)
 		secondCluster.request(ctx, questions{APIs: []apiRequest{{API: api{Kind: "Pod"}}}})
 		register(ctx, gateway, onAPI("widgets", group, "Widget"))

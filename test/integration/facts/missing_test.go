@@ -50,7 +50,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		DeferCleanup(installCRD)
 	})
 
-	It("has agents that do without, and take it up when it comes, and again after it went", func(ctx context.Context) {
+	It("has agents that work without it, and use it when it is installed, also for the second time", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
 		Eventually(c.onHub.writes.Load).Should(BeNumerically(">", 0), "the condition Available")
@@ -68,7 +68,7 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
 	})
 
-	It("says so in verdicts, events and metrics, and asks when it can", func(ctx context.Context) {
+	It("is reported in verdicts, events and metrics, and gets requests once the CRD exists", func(ctx context.Context) {
 		gateway := unique("gateway")
 		register(ctx, gateway, onAPI("widgets", group, "Widget"))
 		c.install(ctx, gateway)

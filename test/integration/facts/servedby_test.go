@@ -29,7 +29,7 @@ var _ = Describe("Edges on APIs of the hub", func() {
 		group, gateway, quiet = unique("group")+".example.com", unique("gateway"), unique("quiet")
 	})
 
-	It("follow a CRD that comes and goes on the hub, without a restart and without an agent", func(ctx context.Context) {
+	It("follow a CRD that is created and deleted on the hub, without a restart and without an agent", func(ctx context.Context) {
 		m := startManager(ctx)
 		register(ctx, quiet, addonv1alpha1.AddonDependency{Name: "missing"})
 		c.install(ctx, quiet)
@@ -61,7 +61,7 @@ var _ = Describe("Edges on APIs of the hub", func() {
 		Eventually(m.traffic.openWatches.Load).Should(Equal(watchesBefore))
 	})
 
-	It("write nothing for what changes on the hub besides, nor at a restart", func(ctx context.Context) {
+	It("cause no write for other changes on the hub, or at a restart", func(ctx context.Context) {
 		manager1 := startManager(ctx)
 		register(ctx, gateway, servedBy(addonv1alpha1.APIServerHub, onAPI("widgets", group, "Widget")))
 		c.install(ctx, gateway)

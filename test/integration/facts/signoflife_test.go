@@ -88,7 +88,7 @@ var _ = Describe("An agent that runs as an add-on", func() {
 		m.rest()
 	})
 
-	It("has what it reported count as unknown when it has died, until it is back", func(ctx context.Context) {
+	It("has its reports count as unknown after it died, until it is back", func(ctx context.Context) {
 		versionBefore := must(c.facts(ctx)).ResourceVersion
 		c.stopAgent()
 		c.setAsOCM(ctx, agentAddOn, metav1.ConditionFalse, stopped)

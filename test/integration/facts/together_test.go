@@ -50,7 +50,7 @@ var _ = Describe("Hub and agent together", func() {
 		c.startAgent()
 	})
 
-	It("have an edge on an API follow a CRD that comes and goes on the managed cluster", func(ctx context.Context) {
+	It("have an edge on an API follow a CRD that is created and deleted on the managed cluster", func(ctx context.Context) {
 		register(ctx, gateway, onAPI("widgets", group, "Widget"))
 		c.install(ctx, gateway)
 		Eventually(c.degraded(ctx, gateway)).Should(And(HavePrefix(failing), ContainSubstring("not served")))
@@ -62,7 +62,7 @@ var _ = Describe("Hub and agent together", func() {
 		}
 	})
 
-	It("evaluate those edges alone that ask for the version that another agent reports", func(ctx context.Context) {
+	It("evaluate only the edges on an add-on whose version is reported anew", func(ctx context.Context) {
 		independent := unique("other")
 		register(ctx, base)
 		register(ctx, gateway, onVersion(base, ">= 1.0.0"))
@@ -87,7 +87,7 @@ var _ = Describe("Hub and agent together", func() {
 		Expect(must(c.resourceVersion(ctx, independent))).To(Equal(otherBefore))
 	})
 
-	It("restore an object that somebody deletes, and answers that somebody makes up", func(ctx context.Context) {
+	It("restore a deleted object, and reports that another writer forged", func(ctx context.Context) {
 		define(ctx, group, "Widget", "v1")
 		register(ctx, gateway, onAPI("widgets", group, "Widget"), onAPI("gadgets", group, "Gadget"))
 		c.install(ctx, gateway)
@@ -103,7 +103,7 @@ var _ = Describe("Hub and agent together", func() {
 	})
 })
 
-var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
+var _ = Describe("Agents that do not report", Ordered, Serial, func() {
 	var silent *cluster
 	var m *manager
 	var group, gateway string
@@ -119,7 +119,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 		Expect(must(silent.degraded(ctx, gateway))).To(BeEmpty())
 	})
 
-	It("because the managed cluster's API server is away change nothing, and find what changed meanwhile", func(ctx context.Context) {
+	It("because the managed cluster's API server is unavailable change nothing, and report the changes afterwards", func(ctx context.Context) {
 		c, otherAddOn := newCluster(ctx), unique("other")
 		crd := define(ctx, group, "Gadget", "v1")
 		register(ctx, otherAddOn, onAPI("gadgets", group, "Gadget"), onVersion("proxy", ">= 1.0.0"))
@@ -141,7 +141,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Gadget False", "proxy 1.0.0"))
 	})
 
-	It("because the hub is away answer when it is back", func(ctx context.Context) {
+	It("because the hub is unavailable report when it is back", func(ctx context.Context) {
 		c, otherAddOn := newCluster(ctx), unique("other")
 		register(ctx, otherAddOn, onAPI("gadgets", group, "Gadget"))
 		c.install(ctx, otherAddOn)
@@ -157,7 +157,7 @@ var _ = Describe("Agents that do not answer", Ordered, Serial, func() {
 		Eventually(c.degraded(ctx, otherAddOn)).WithTimeout(recovery).Should(HavePrefix(satisfied))
 	})
 
-	It("because they are too old are told of, until one answers", func(ctx context.Context) {
+	It("because they are too old cause an event, until an agent reports", func(ctx context.Context) {
 		Eventually(silent.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(HavePrefix(failing), ContainSubstring("has not reported it")))
 		define(ctx, group, "Widget", "v1")
 		silent.startAgent()

@@ -38,7 +38,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		record(ctx, addOn("credentials"), "healthy.yaml", "Available=True ManagedClusterAddOnLeaseUpdated")
 	}, NodeTimeout(5*time.Minute))
 
-	It("to an add-on whose Required dependency is missing, and is there again", func(ctx context.Context) {
+	It("to an add-on whose Required dependency is missing, and installed again", func(ctx context.Context) {
 		register(ctx, "gateway", requiring)
 		renew("gateway")
 		Expect(hub.Client.Delete(ctx, addOn("credentials"))).To(Succeed())

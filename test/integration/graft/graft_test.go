@@ -231,7 +231,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Expect(unmanaged(present(ctx))).To(Equal(stockCRD), "the operator finds the CRD as it wrote it")
 	})
 
-	It("grafts anew what an upgrade of OCM puts in its place, and gives that back", func(ctx context.Context) {
+	It("grafts the CRD again after an upgrade of OCM, and restores the upgraded CRD", func(ctx context.Context) {
 		serveWebhook()
 		manage(ctx, true)
 		Eventually(marked(ctx)).Should(Equal(mark))
@@ -270,7 +270,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 	})
 
-	It("survives the death of all replicas, and mends itself when they are back", func(ctx context.Context) {
+	It("survives the death of all replicas, and recovers when they are back", func(ctx context.Context) {
 		kill := serveWebhook()
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
@@ -316,7 +316,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Expect(degraded(ctx, "patient")()).To(Equal("True RequiredDependencyNotSatisfied"))
 	})
 
-	It("gives the CRD back when the webhook answers addon-manager and not the API server", func(ctx context.Context) {
+	It("restores the CRD when the webhook responds to addon-manager but not to the API server", func(ctx context.Context) {
 		service := &corev1.Service{}
 		Expect(admin.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "interlock-webhook"}, service)).To(Succeed())
 		misdirected := service.DeepCopy()
@@ -338,7 +338,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Consistently(isGrafted(ctx)).Should(BeFalse(), "the next try is not at once")
 	})
 
-	It("believes that a field was removed once all writers could see it", func(ctx context.Context) {
+	It("considers a field removed once all writers could see it", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
@@ -368,7 +368,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Consistently(dependencies(ctx, storage, "removed")).Should(BeEmpty())
 	})
 
-	It("refuses to give the CRD back while a declaration would be lost", func(ctx context.Context) {
+	It("refuses to restore the CRD while a declaration would be lost", func(ctx context.Context) {
 		kill := serveWebhook()
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
@@ -424,7 +424,7 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Expect(manager.contested()).To(BeZero())
 	})
 
-	It("puts the graft back at growing intervals where another writer insists", func(ctx context.Context) {
+	It("grafts again at growing intervals while another writer keeps overwriting the CRD", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))

@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("On a hub whose CRDs are the user's, with OCM's conversion", func() {
-	It("has a record where a write through v1beta1 deletes a field, and restores it with grafting on", func(ctx context.Context) {
+	It("keeps a record when a write through v1beta1 deletes a field, and restores the field if grafting is on", func(ctx context.Context) {
 		stock(ctx)
 		Expect(hub.Operator.Stop(ctx)).To(Succeed(), "it would overwrite the CRD")
 		DeferCleanup(hub.Operator.Start)

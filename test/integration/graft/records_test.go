@@ -94,7 +94,7 @@ var _ = Describe("The record of a declaration, on a hub of OCM's", func() {
 		Consistently(dependencies(ctx, storage, "removed-early")).Should(BeEmpty())
 	})
 
-	It("follows an empty list that only the leader observes, and is reported where it is removed for good", func(ctx context.Context) {
+	It("follows an empty list that only the leader observes, and is reported when it is finally removed", func(ctx context.Context) {
 		kill := serveWebhook()
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))

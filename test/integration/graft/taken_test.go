@@ -28,7 +28,7 @@ func take(ctx context.Context, object client.Object) (restore func(context.Conte
 	return restore
 }
 
-var _ = Describe("What the conversion needs, deleted although no policy allows it", func() {
+var _ = Describe("An object that the conversion needs, deleted although no policy allows it", func() {
 	const addOn = "bereft"
 	inNamespace := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
 	metadata := metav1.ObjectMeta{Name: endpoint.ConfigurationName}
@@ -44,7 +44,7 @@ var _ = Describe("What the conversion needs, deleted although no policy allows i
 		return manager, kill
 	}
 
-	DescribeTable("costs the graft, once connections end, and no declaration", func(ctx context.Context, object client.Object) {
+	DescribeTable("ends the graft once connections end, and loses no declaration", func(ctx context.Context, object client.Object) {
 		manager, kill := grafting(ctx)
 		restore := take(ctx, object)
 		kill() // the API server keeps its open connections
@@ -62,7 +62,7 @@ var _ = Describe("What the conversion needs, deleted although no policy allows i
 		Entry("the configuration that names the Service", &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metadata}),
 	)
 
-	DescribeTable("costs nothing while a replica runs", func(ctx context.Context, object client.Object) {
+	DescribeTable("has no effect while a replica runs", func(ctx context.Context, object client.Object) {
 		manager, _ := grafting(ctx)
 		take(ctx, object)
 		Consistently(manager.state).WithTimeout(2 * grace).Should(Equal(metricState(graft.ReasonGrafted, 1)))

@@ -20,7 +20,7 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		DeferCleanup(hub.Operator.Start)
 	})
 
-	DescribeTable("adds the fields, leaves it without, and gives the CRD back", func(ctx context.Context, version, file, mark string) {
+	DescribeTable("adds the fields, adds no conversion, and restores the CRD", func(ctx context.Context, version, file, mark string) {
 		oldCRD := writeOldCRD(ctx, version, file)
 		manager := manage(ctx, true) // no webhook is needed
 		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
@@ -39,7 +39,7 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		Entry("of both versions", "1.2.9", v1beta1File, "1.2.10"),
 	)
 
-	It("adds the properties that a field of OCM's lacks, and restores what that field loses", func(ctx context.Context) {
+	It("adds the properties that a field of OCM's lacks, and restores them when writers lose them", func(ctx context.Context) {
 		oldCRD := writeOldCRD(ctx, "1.4.0", v1beta1File, proposed)
 		manager := manage(ctx, true)
 		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
@@ -69,7 +69,7 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 })
 
 var _ = Describe("OCM's operator", func() {
-	It("overwrites what others make of its CRD, unless that is marked as newer", func(ctx context.Context) {
+	It("overwrites other writers' changes of its CRD, unless the CRD is marked as newer", func(ctx context.Context) {
 		stock(ctx)
 		version := marked(ctx)()
 		change := func() {

@@ -14,7 +14,7 @@ import (
 
 // absence tests conditions that were written without the guard.
 func absence(f *form) {
-	It("corrects with the next write what was written before it was installed", func(ctx context.Context) {
+	It("corrects with the next write a condition that was written before it was installed", func(ctx context.Context) {
 		a := f.newAddOn(ctx)
 		a.write(ctx, viaStorage, withConditions(availableTrue(), fails(missingBase)))
 		f.arrive(ctx)

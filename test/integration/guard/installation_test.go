@@ -50,7 +50,7 @@ func installation(f *form) {
 		f.leave(ctx)
 	})
 
-	It("in the form that the hub can have, puts it back, and takes it away when told to", func(ctx context.Context) {
+	It("in the form that the hub supports, restores it, and removes it with --guard=off", func(ctx context.Context) {
 		stop := f.manage(ctx, installer.ModeAuto)
 		f.awaitForce(ctx, true)
 		Expect(f.versions(ctx)()).To(And(HaveLen(len(f.objects)), HaveKey(f.kinds()[0])))
@@ -84,7 +84,7 @@ func installation(f *form) {
 		Eventually(f.versions(ctx)).Should(BeEmpty())
 	})
 
-	It("corrects what was written before it came into force, where no other component writes", func(ctx context.Context) {
+	It("corrects conditions that were written before it came into force, where no other component writes", func(ctx context.Context) {
 		a := f.newAddOn(ctx)
 		stop := f.manage(ctx, "")
 		f.register(ctx)
@@ -104,7 +104,7 @@ func installation(f *form) {
 		stop()
 	})
 
-	It("leaves alone what is not its own", func(ctx context.Context) {
+	It("leaves objects of others alone", func(ctx context.Context) {
 		foreign := f.objects[0].DeepCopy()
 		foreign.SetLabels(nil)
 		Expect(f.client.Create(ctx, foreign)).To(Succeed())
@@ -131,7 +131,7 @@ func choice() {
 		).Should(And(HaveKey(rule.KindPolicy), HaveKey(rule.KindBinding), Not(HaveKey(rule.KindWebhook))))
 	})
 
-	It("does not take the policy that is still installed for a webhook that responds", func(ctx context.Context) {
+	It("does not mistake the policy that is still installed for a webhook that responds", func(ctx context.Context) {
 		forms := policyToReplace(ctx)
 		asPolicy.awaitForce(ctx, true)
 		asPolicy.newAddOn(ctx) // for the probe
@@ -149,7 +149,7 @@ func choice() {
 		stop()
 	})
 
-	It("replaces the policy by the webhook where that is asked for", func(ctx context.Context) {
+	It("replaces the policy by the webhook if that is requested", func(ctx context.Context) {
 		forms := policyToReplace(ctx)
 		forms.deployWebhook(ctx, asWebhook.server)
 		forms.manage(ctx, installer.ModeWebhook)
@@ -157,7 +157,7 @@ func choice() {
 		forms.awaitForce(ctx, true)
 	})
 
-	DescribeTable("installs nothing that the hub cannot have, and does its other work",
+	DescribeTable("installs nothing that the hub does not support, and does its other work",
 		func(ctx context.Context, mode installer.Mode) {
 			plain := changing // without policies, and without addon-manager webhook
 			plain.manage(ctx, mode)

@@ -21,7 +21,7 @@ func ruleOf(f *form) {
 	Describe("in force", Ordered, ContinueOnFailure, func() {
 		BeforeAll(f.arrive)
 
-		It("turns Available with the write that sets Degraded, and gives addon-manager no part of it", func(ctx context.Context) {
+		It("changes Available with the write that sets Degraded, and does not make addon-manager an owner of it", func(ctx context.Context) {
 			a.write(ctx, viaBeta, withConditions(progressing, availableTrue()))
 			a.degrade(ctx, "True", required, missingBase, lateTime)
 			object := a.get(ctx, viaStorage)
@@ -36,7 +36,7 @@ func ruleOf(f *form) {
 			Expect(ownedBy(a.get(ctx, viaStorage), manager)).NotTo(ContainSubstring("Available"))
 		})
 
-		It("gives addon-manager no part of Available where it writes the whole list, either", func(ctx context.Context) {
+		It("does not make addon-manager an owner of Available where it writes the whole list, either", func(ctx context.Context) {
 			a.write(ctx, viaStorage, withConditions(availableTrue()))
 			object := a.object(viaStorage)
 			patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []any{availableTrue(), fails(missingBase)}}})
@@ -73,7 +73,7 @@ func ruleOf(f *form) {
 			})
 		}
 
-		It("lets a writer that is new to the condition come to own it, and then changes nothing", func(ctx context.Context) {
+		It("lets a new writer own the condition, and then changes nothing", func(ctx context.Context) {
 			a.write(ctx, viaStorage, withConditions(guarded(earlyTime), fails(missingBase)))
 			original := a.get(ctx, viaStorage)
 			answer := a.write(ctx, viaBeta, setCondition(availableTrue()))
@@ -91,7 +91,7 @@ func ruleOf(f *form) {
 			Expect(find(a.write(ctx, viaBeta, setCondition(availableTrue())), "Available")).To(Equal(guarded(earlyTime)))
 		})
 
-		DescribeTable("makes every other condition that another writer sets change nothing",
+		DescribeTable("gives every other value that another writer sets no effect",
 			func(ctx context.Context, status, reason string) {
 				a.write(ctx, viaStorage, withConditions(guarded(earlyTime), fails(missingBase)))
 				a.write(ctx, viaBeta, setCondition(entry("Available", "True", "Fine", "", lateTime))) // to own every field of the condition
@@ -127,14 +127,14 @@ func ruleOf(f *form) {
 			Expect(conditionsOf(answer)).To(Equal([]map[string]any{fails(missingBase), progressing, guarded(earlyTime)}))
 		})
 
-		It("passes what has no conditions, or not both", func(ctx context.Context) {
+		It("passes add-ons without conditions, or with only one of them", func(ctx context.Context) {
 			Expect(conditionsOf(a.write(ctx, viaBeta, withConditions(availableTrue())))).To(Equal([]map[string]any{availableTrue()}))
 			Expect(conditionsOf(a.write(ctx, viaBeta, withConditions(fails(missingBase))))).To(Equal([]map[string]any{fails(missingBase)}))
 			Expect(conditionsOf(a.write(ctx, viaBeta, withConditions()))).To(BeEmpty())
 			Expect(conditionsOf(a.put(ctx, viaStorage))).To(BeEmpty())
 		})
 
-		DescribeTable("has nothing to say while no Required dependency fails",
+		DescribeTable("changes nothing while no Required dependency fails",
 			func(ctx context.Context, degraded map[string]any) {
 				a.write(ctx, viaStorage, withConditions(guarded(earlyTime), degraded))
 				Expect(find(a.write(ctx, viaBeta, setCondition(availableTrue())), "Available")).To(Equal(availableTrue()))

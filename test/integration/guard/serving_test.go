@@ -45,7 +45,7 @@ const (
 
 // serving tests the webhook as it is deployed, in two replicas with processes of their own. The API server reaches the first replica.
 func serving() {
-	It("works in every replica, fails nobody's write when all are dead, and mends itself when they are back", func(ctx context.Context) {
+	It("works in every replica, fails no write when all are dead, and recovers when they are back", func(ctx context.Context) {
 		f := &form{name: "as deployed", cluster: asPolicy.cluster, client: asPolicy.client, webhooks: namespace}
 		replicas := []string{testenv.FreeAddress().String(), testenv.FreeAddress().String()}
 		user := f.deployReplicas(ctx, replicas[0])

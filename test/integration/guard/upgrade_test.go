@@ -14,7 +14,7 @@ import (
 
 // upgrade tests the guard when the hub's API server is replaced by one that can do more, or less. addon-manager keeps running.
 func upgrade() {
-	It("is the form that the API server heeds, not merely serves", func(ctx context.Context) {
+	It("is the form that the API server applies, not merely serves", func(ctx context.Context) {
 		f := changing
 		f.newAddOn(ctx) // the guard is probed with an add-on
 		policy, webhook := []types.GomegaMatcher{HaveKey(rule.KindPolicy), HaveKey(rule.KindBinding)}, HaveKey(rule.KindWebhook)

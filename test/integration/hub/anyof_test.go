@@ -46,7 +46,7 @@ var _ = Describe("An edge with alternatives", func() {
 		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
 	})
 
-	It("lets two add-ons that are each other's alternative keep each other neither up nor down", func() {
+	It("does not let two add-ons that are each other's alternatives affect each other's verdict", func() {
 		registerSpec(dependent, fmt.Sprintf("dependencies: [{name: any, anyOf: [{addOn: %s}, {addOn: %s}]}]", leaf, alternative))
 		installAvailable(cluster, dependent, leaf)
 		cycleMessage := func(target, dependent string) string {

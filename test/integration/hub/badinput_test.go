@@ -60,13 +60,13 @@ var _ = Describe("Bad input", Ordered, func() {
 		}
 	})
 
-	It("a dependency that nobody has registered is told of", func() {
+	It("a dependency that is not registered is reported", func() {
 		addOn := add("unregistered", "", required("no-such-add-on"))
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(ContainSubstring("(not installed")))
 		expectReported(addOn, declaration.ProblemNotRegistered, `"no-such-add-on" has no ClusterManagementAddOn`)
 	})
 
-	It("a name that stands twice counts once, as the stricter one", func() {
+	It("a duplicate name counts once, as its stricter entry", func() {
 		addOn := add("twice", "", optional("no-such-add-on"), required("no-such-add-on"))
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(Not(ContainSubstring("Optional"))))
 		expectReported(addOn, declaration.ProblemDuplicate, "spec.dependencies[1].name")
@@ -78,7 +78,7 @@ var _ = Describe("Bad input", Ordered, func() {
 		Expect(must(degradedOf(cluster, addOn.Name))).To(BeNil())
 	})
 
-	DescribeTable("a message of 100 kB and more is shortened to what a condition can hold",
+	DescribeTable("a message of 100 kB and more is shortened to the size limit of a condition",
 		func(character string, length int) {
 			entry := required("no-such-add-on")
 			entry.Message = strings.Repeat(character, length)
@@ -125,7 +125,7 @@ var _ = Describe("Bad input", Ordered, func() {
 		Eventually(degradedOf(cluster, addOn.Name)).Should(satisfied())
 	})
 
-	It("stops nobody else: all of it present, a healthy pair converges at once", func() {
+	It("does not delay others: beside all of it, a healthy pair converges at once", func() {
 		for i := range 3 { // the bad input stays while the pair is evaluated
 			add("self", "", required(fmt.Sprintf("self-%d", i+1)))
 			add("wordy", "", addonv1alpha1.AddonDependency{Name: "no-such-add-on", Message: strings.Repeat("b", 100_000)})

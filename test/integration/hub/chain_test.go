@@ -27,7 +27,7 @@ var _ = Describe("A chain of Required dependencies on a hub without guard and ag
 		manager.rest()
 	})
 
-	It("breaks and heals at once, with one write for each add-on", func() {
+	It("fails and recovers at once, with one write for each add-on", func() {
 		versionsBefore := must(versions(otherCluster))
 		for range 2 {
 			appliesBefore := applies()
@@ -92,7 +92,7 @@ var _ = Describe("A chain of Required dependencies on a hub without guard and ag
 })
 
 var _ = Describe("A Required dependency that recovers while an Optional one is held", func() {
-	It("takes its reason along", func() {
+	It("takes its reason with it", func() {
 		start()
 		cluster := newCluster()
 		leaf, base, extra := unique("leaf"), unique("base"), unique("extra")

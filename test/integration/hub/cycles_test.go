@@ -31,7 +31,7 @@ var _ = Describe("A cycle of dependencies", func() {
 		Eventually(manager.unsatisfied(a, "verdict", "Cycle")).Should(HaveExactElements(1.0))
 	})
 
-	It("of two is told on both in the same words, although both run", func() {
+	It("of two is reported on both in the same words, although both run", func() {
 		register(b, required(a))
 		register(a, required(b))
 		installAvailable(cluster, a, b)
@@ -59,7 +59,7 @@ var _ = Describe("A cycle of dependencies", func() {
 		}
 	})
 
-	It("keeps those that require a member from being satisfied, which are on no cycle", func() {
+	It("also fails the dependents of its members, which are on no cycle", func() {
 		register(a, required(a))
 		register(c, required(a))
 		installAvailable(cluster, a, c)
@@ -92,7 +92,7 @@ var _ = Describe("A cycle of dependencies", func() {
 		}
 	})
 
-	It("of many with long names is told in an event all the same", func() {
+	It("of many with long names still fits into an event", func() {
 		long := strings.Repeat("long-", 40)
 		members := make([]string, 12)
 		for i := range members {

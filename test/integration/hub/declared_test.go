@@ -77,7 +77,7 @@ var _ = Describe("A declaration that changes on a live fleet", Ordered, func() {
 		expectOnAll(satisfied())
 	})
 
-	It("removes all dependencies: what is clear already is not written again", func() {
+	It("removes all dependencies: conditions that are clear already are not written again", func() {
 		manager.rest()
 		appliesBefore := applies()
 		declare(leaf)
@@ -86,7 +86,7 @@ var _ = Describe("A declaration that changes on a live fleet", Ordered, func() {
 		expectOnAll(satisfied())
 	})
 
-	It("does not wake anybody when something else of the registration changes", func() {
+	It("triggers no evaluation when another field of the registration changes", func() {
 		manager.rest()
 		evaluationsBefore := manager.evaluations()
 		amend(leaf, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
@@ -117,7 +117,7 @@ var _ = Describe("The annotation form", Ordered, func() {
 			HavePrefix("Required addon '" + base + "' is not installed or not available. It cannot run (not installed")))
 	})
 
-	It("keeps the last verdicts when it cannot be read, and says so", func() {
+	It("keeps the last verdicts when it cannot be parsed, and reports that", func() {
 		versionBefore := readAddOn(cluster, leaf).ResourceVersion
 		annotate(leaf, "- name: [not yaml\n")
 		Eventually(manager.problem(leaf, declaration.ProblemInvalid)).Should(HaveExactElements(1.0))
@@ -129,26 +129,26 @@ var _ = Describe("The annotation form", Ordered, func() {
 		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
 	})
 
-	It("tells an event's worth of an error in any script", func() {
+	It("fits an error in any script into an event", func() {
 		annotate(leaf, "- name: x\n  type: "+strings.Repeat("漢", 2000)+"\n")
 		Eventually(eventsOf(registration.UID)).Should(ContainElement(ContainSubstring("漢漢漢")))
 	})
 
-	It("goes on once it is repaired", func() {
+	It("is evaluated again once it is repaired", func() {
 		installAvailable(cluster, base)
 		annotate(leaf, "- name: "+base+"\n")
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 		Eventually(manager.problem(leaf, declaration.ProblemInvalid)).Should(BeEmpty())
 	})
 
-	It("yields to the field, and says so", func() {
+	It("yields to the field, and reports that", func() {
 		declare(leaf, optional(alternative))
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring(alternative)))
 		Eventually(manager.problem(leaf, declaration.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
 		Eventually(eventsOf(registration.UID)).Should(ContainElement(HavePrefix("DependenciesDeclaredTwice: ")))
 	})
 
-	It("does so even when it is empty, until it is removed", func() {
+	It("yields even to an empty field, until the field is removed", func() {
 		annotate(leaf, "")
 		Consistently(manager.problem(leaf, declaration.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
 		amend(leaf, func(addOn *addonv1alpha1.ClusterManagementAddOn) { addOn.Annotations = nil })

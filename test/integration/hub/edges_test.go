@@ -273,7 +273,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		Consistently(manager.evaluations).Should(Equal(evaluationsBefore))
 	})
 
-	It("says of an API that nobody has answered", func() {
+	It("reports that no agent has reported an API", func() {
 		leaf := unique("api")
 		registerSpec(leaf, `dependencies: [{name: permissions, api: {group: rbac.open-cluster-management.io, kind: ClusterPermission}}]`)
 		install(cluster, leaf)
@@ -284,7 +284,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		Eventually(manager.unsatisfied(leaf, "dependency", "permissions", "verdict", string(evaluation.APINotServed))).Should(HaveLen(1))
 	})
 
-	It("is not written by an addon-manager that starts anew", func() {
+	It("is not written by an addon-manager that restarts", func() {
 		manager.rest()
 		manager.stop()
 		writesBefore, versionsBefore := writes(), must(versions(cluster))

@@ -23,7 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-var _ = Describe("Somebody else's Degraded", func() {
+var _ = Describe("Another writer's Degraded", func() {
 	var manager *process
 	var cluster, leaf, base string
 
@@ -63,7 +63,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 		Consistently(versions(cluster)).Should(Equal(versionsBefore))
 	})
 
-	It("is overwritten by a Required failure, which keeps its words at the end", func() {
+	It("is overwritten by a Required failure, which appends its message", func() {
 		register(leaf, required(base))
 		installAvailable(cluster, base, leaf)
 		Expect(setAsOCM(cluster, leaf, foreignCondition)).To(Succeed())
@@ -104,7 +104,7 @@ var _ = Describe("Somebody else's Degraded", func() {
 
 	// The stock writer of this spec polls faster than any real one does. Its message may differ from one write to the next. That must
 	// not make Interlock correct it each time.
-	DescribeTable("that is written again every 200 ms is answered at a bounded rate",
+	DescribeTable("that is written again every 200 ms is corrected at a bounded rate",
 		func(words func(round int) string) {
 			register(leaf, required(base))
 			install(cluster, leaf)
@@ -132,8 +132,8 @@ var _ = Describe("Somebody else's Degraded", func() {
 			By("the other writer giving up")
 			Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("; also Degraded: DiskFull: " + words(rounds))))
 		},
-		Entry("with the same words", func(int) string { return "No space left" }),
-		Entry("with other words each time", func(round int) string { return fmt.Sprintf("%d bytes left", 1000-round) }),
+		Entry("with the same message", func(int) string { return "No space left" }),
+		Entry("with another message each time", func(round int) string { return fmt.Sprintf("%d bytes left", 1000-round) }),
 	)
 
 	It("does not make addon-manager own more than its own condition", func() {

@@ -45,7 +45,7 @@ var _ = Describe("Two replicas", Ordered, func() {
 		standby = replica()
 	})
 
-	It("have one that writes", func() {
+	It("have only one writer", func() {
 		appliesBefore := applies()
 		setBase(metav1.ConditionFalse, clusters...)
 		for _, cluster := range clusters {
@@ -58,7 +58,7 @@ var _ = Describe("Two replicas", Ordered, func() {
 		Expect(standby.elected).NotTo(BeClosed())
 	})
 
-	It("take over from each other without a write", func() {
+	It("take over from each other without writing", func() {
 		appliesBefore := applies()
 		leader.stop()
 		Expect(leader.failure).NotTo(HaveOccurred())
@@ -74,7 +74,7 @@ var _ = Describe("Two replicas", Ordered, func() {
 		Expect(applies() - appliesBefore).To(BeEquivalentTo(1))
 	})
 
-	It("take over from a leader that died, and write only what it missed", func() {
+	It("take over from a dead leader, and write only the changes that it missed", func() {
 		standby = replica()
 		appliesBefore := applies()
 		leader.cut.Store(true)

@@ -67,7 +67,7 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 		Eventually(manager.unsatisfied(leaf)).Should(BeEmpty())
 	})
 
-	It("is evaluated anew when it is created again, as a change and not as a contest", func() {
+	It("is evaluated again when it is created again, as a change and not as a contest", func() {
 		register(leaf, required(base))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
@@ -80,7 +80,7 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 		Expect(must(manager.series(metrics.NameContested, "addon", leaf))).To(BeEmpty())
 	})
 
-	It("survives add-ons that come and go while they are written", func() {
+	It("survives add-ons that are created and deleted while they are written", func() {
 		register(leaf, required(base))
 		var racing sync.WaitGroup
 		for i := range 4 {
@@ -126,7 +126,7 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 })
 
 var _ = Describe("addon-manager itself", func() {
-	It("is stopped in the middle of a storm, and sets all right when it is back", func() {
+	It("stops during a storm of changes, and corrects all conditions when it is back", func() {
 		const size = 30
 		leaf, base := unique("leaf"), unique("base")
 		register(leaf, required(base))

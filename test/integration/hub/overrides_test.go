@@ -129,7 +129,7 @@ overrides:
 		))
 	})
 
-	It("counts as the stricter where two contradict each other, and both say so", func() {
+	It("loses to a stricter contradicting policy, and both policies report that", func() {
 		optionalPolicy := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, type: Optional}]", leaf, base))
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
 		requiredPolicy := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, type: Required}]", leaf, base))
@@ -161,7 +161,7 @@ overrides:
 		).Should(matchStatus(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{}))
 	})
 
-	It("changes nothing where it cannot be used, and says why", func() {
+	It("changes nothing if it is invalid, and reports the reason", func() {
 		versionBefore := must(version(cluster, leaf))
 		invalid := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, version: newest}]", leaf, base))
 		Eventually(statusOf(invalid), statusTimeout).Should(matchStatus(dependencyv1alpha1.PolicyAccepted, metav1.ConditionFalse,

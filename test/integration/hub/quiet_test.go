@@ -49,7 +49,7 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 		Expect(manager.evaluations()).To(Equal(evaluationsBefore))
 	})
 
-	It("wakes nobody when a stock writer repeats itself or changes what does not matter", func() {
+	It("is not evaluated when a stock writer repeats itself or changes other fields", func() {
 		evaluationsBefore := manager.evaluations()
 		report(clusters[1], base, metav1.ConditionTrue, leaseFresh)
 		Expect(setAsOCM(clusters[1], base, metav1.Condition{
@@ -58,7 +58,7 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 		Consistently(manager.evaluations).Should(Equal(evaluationsBefore))
 	})
 
-	It("has one write for each add-on that a change breaks, on the cluster where it was", func() {
+	It("gets one write for each add-on that a change breaks, only on the changed cluster", func() {
 		appliesBefore, evaluationsBefore := applies(), manager.evaluations()
 		report(clusters[1], base, metav1.ConditionFalse, leaseStale)
 		Eventually(degradedOf(clusters[1], middle)).Should(requiredFails())
@@ -75,7 +75,7 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 			To(HaveExactElements(BeEquivalentTo(size)))
 	})
 
-	It("is not written by an addon-manager that starts anew", func() {
+	It("is not written by an addon-manager that restarts", func() {
 		manager.stop()
 		writesBefore, stateBefore := writes(), state()
 		manager2 := start()
@@ -87,7 +87,7 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 })
 
 var _ = Describe("A dependency that goes up and down", func() {
-	It("moves lastTransitionTime with the status only, and tells of transitions only", func() {
+	It("moves lastTransitionTime only with the status, and emits events only for transitions", func() {
 		manager := start()
 		cluster, leaf, base, alternative := newCluster(), unique("leaf"), unique("base"), unique("other")
 		register(leaf, required(base), optional(alternative))

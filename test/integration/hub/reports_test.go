@@ -115,7 +115,7 @@ var _ = Describe("The report on a cluster", func() {
 		})
 	}
 
-	It("appears, changes, is what the plugin prints, and goes once all is satisfied", func() {
+	It("is created, changes, equals the plugin's output, and is deleted once all dependencies are satisfied", func() {
 		prepare()
 		cleanUp()
 		manager := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
@@ -155,7 +155,7 @@ var _ = Describe("The report on a cluster", func() {
 		Eventually(reportOn(cluster)).Should(BeNil())
 	})
 
-	It("has all edges with All, and keeps its verdicts while the cluster is lost", func() {
+	It("has all edges with --reports=all, and keeps its verdicts while the cluster is lost", func() {
 		prepare()
 		cleanUp()
 		start(reporting(dependencyv1alpha1.ReportAll))
@@ -181,7 +181,7 @@ var _ = Describe("The report on a cluster", func() {
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(edges))
 	})
 
-	It("has the installations and upgrades that wait, as the plugin prints them, and goes when nothing waits", func() {
+	It("has the installations and upgrades that wait, as the plugin prints them, and is deleted when nothing waits", func() {
 		prepare()
 		cleanUp()
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
@@ -247,7 +247,7 @@ var _ = Describe("The report on a cluster", func() {
 		Expect(changes.Load()).To(BeNumerically("<=", 2+took/time.Second), "one more is what the watch begins with")
 	})
 
-	It("is no larger than its bound, and counts what is left out", func() {
+	It("is no larger than its bound, and counts the omitted entries", func() {
 		cluster, leaf = newCluster(), unique("leaf")
 		cleanUp()
 		var nowhere []addonv1alpha1.AddonDependency
@@ -272,7 +272,7 @@ var _ = Describe("The report on a cluster", func() {
 		}).Should(Succeed())
 	})
 
-	It("is deleted by a leader without reports, and then not made", func() {
+	It("is deleted by a leader without reports, and not created again", func() {
 		prepare()
 		installAvailable(cluster, leaf)
 		manager1 := start(reporting(dependencyv1alpha1.ReportUnsatisfied))

@@ -20,7 +20,7 @@ var _ = Describe("An edge that tolerates", func() {
 		registerSpec(leaf, fmt.Sprintf("dependencies: [{name: %s, tolerate: %s}]", base, tolerated))
 	})
 
-	It("changes nothing while its dependency is away for less long, and fails when that is over", func() {
+	It("changes nothing while its dependency is unavailable for less time, and fails after that", func() {
 		installAvailable(cluster, base, leaf)
 		manager.rest()
 		versionBefore := must(version(cluster, leaf))

@@ -80,7 +80,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		Expect(applies() - appliesBefore).To(BeZero())
 	})
 
-	It("has its verdicts held where the loss is seen on an add-on first, and by the hub's clock alone", func() {
+	It("has its verdicts held where the loss is observed on an add-on first, and by the hub's clock alone", func() {
 		for _, clock := range []time.Duration{-6 * time.Minute, 24 * time.Hour} {
 			prepare(evaluation.OfflineHold)
 			By("the clock of the managed cluster being " + clock.String() + " off")
@@ -102,7 +102,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		}
 	})
 
-	It("has written what differs when it is back", func() {
+	It("gets the changed verdicts when it is back", func() {
 		prepare(evaluation.OfflineHold)
 		reach(cluster, metav1.ConditionUnknown)
 		Eventually(func(g Gomega) { // the manager has to observe it before the next step
@@ -132,7 +132,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 	})
 
-	It("has nothing held where there is no ManagedCluster to come back", func() {
+	It("has nothing held without a ManagedCluster that could come back", func() {
 		prepare(evaluation.OfflineHold)
 		report(cluster, base, metav1.ConditionUnknown, clusterLost)
 		manager.rest()
@@ -144,7 +144,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(Available=Unknown, " + clusterLost)))
 	})
 
-	It("is evaluated by the letter with --offline=strict", func() {
+	It("is evaluated strictly with --offline=strict", func() {
 		prepare(evaluation.OfflineStrict)
 		lose(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(Available=Unknown, " + clusterLost)))

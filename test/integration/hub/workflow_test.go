@@ -87,15 +87,15 @@ var _ = Describe("The proposal's test plan", func() {
 			Eventually(degradedOf(cluster, leaf)).Should(expected().(OmegaMatcher))
 		},
 		Entry("all satisfied", true, true, func() any { return BeNil() }),
-		Entry("some satisfied: only the others are told", true, false, func() any {
+		Entry("some satisfied: only the others are reported", true, false, func() any {
 			return requiredFails(ContainSubstring(alternative), Not(ContainSubstring(base)))
 		}),
-		Entry("none satisfied: each is told, by name", false, false, func() any {
+		Entry("none satisfied: each is reported by name", false, false, func() any {
 			return requiredFails(MatchRegexp(base + `'.*; Required addon '` + alternative))
 		}),
 	)
 
-	It("tells Required before Optional, and falls back to what is left", func() {
+	It("reports Required before Optional, and falls back to the remaining dependencies", func() {
 		register(base)
 		register(alternative)
 		register(leaf, optional(base), required(alternative))

@@ -75,7 +75,7 @@ func claimZone(ctx context.Context, value string) {
 	}).WithContext(ctx).Should(Equal(value))
 }
 
-var _ = Describe("While something is not known", func() {
+var _ = Describe("While a fact is unknown", func() {
 	It("nothing is installed without addon-agent", func(ctx context.Context) {
 		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
 			metadata: {name: v-base, annotations: {`+onDemand+`}}, spec: {installStrategy: `+manual+`,

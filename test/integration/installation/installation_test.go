@@ -150,7 +150,7 @@ var _ = Describe("An add-on that OCM does not install", func() {
 		merge(ctx, deleted, `{"metadata": {"finalizers": null}}`)
 	}, onBoth())
 
-	It("is installed with all that it needs itself", func(ctx context.Context) {
+	It("is installed with all its own dependencies", func(ctx context.Context) {
 		register(ctx, "t-base", consent(ctx, "t-base"), "[]", "")
 		register(ctx, "t-mid", manual, auto("t-base"), onDemand)
 		register(ctx, "t-leaf", manual, "[{name: t-mid, type: Optional, install: Auto}]", "")

@@ -56,7 +56,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		Eventually(phase(ctx, "east", "ia-base")).Should(BeEmpty())
 	})
 
-	It("is all that a new leader goes on from", func(ctx context.Context) {
+	It("is the only state from which a new leader continues", func(ctx context.Context) {
 		stopManaging()
 		installUnit(ctx, "ib-base", "ib-leaf")
 		createInstallation(ctx, "east", "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
@@ -97,7 +97,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		uninstall(ctx, "east", "ic-base")
 	})
 
-	It("says that another writer has taken the add-on over", func(ctx context.Context) {
+	It("reports that another writer has taken the add-on over", func(ctx context.Context) {
 		installUnit(ctx, "id-base", "id-leaf")
 		Eventually(phase(ctx, "east", "id-base")).Should(Equal("Installed"))
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "id-base"}}
@@ -110,7 +110,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		Eventually(phase(ctx, "east", "id-base")).Should(BeEmpty())
 	})
 
-	It("says why the hub refuses an installation, which is tried again", func(ctx context.Context) {
+	It("reports why the hub refuses an installation, which is tried again", func(ctx context.Context) {
 		policyObjects := create(ctx, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: no-ie-base},
   spec: {failurePolicy: Fail, matchConstraints: {resourceRules: [{apiGroups: [addon.open-cluster-management.io], apiVersions: ["*"],
   operations: [CREATE], resources: [managedclusteraddons], resourceNames: [ie-base]}]},
@@ -137,7 +137,7 @@ var _ = Describe("An AddOnInstallation", func() {
 	})
 })
 
-var _ = Describe("An add-on that contradicts what is installed", func() {
+var _ = Describe("An add-on that contradicts installed add-ons", func() {
 	It("is not installed, and the message says so", func(ctx context.Context) {
 		register(ctx, "if-other", manual, "[{name: if-base, type: Conflicts}]", "")
 		install(ctx, "east", "if-other")

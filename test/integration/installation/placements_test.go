@@ -27,7 +27,7 @@ func unlabel(ctx context.Context, cluster, addOn string) {
 }
 
 var _ = Describe("An add-on that OCM installs by Placements which select the label", func() {
-	It("is installed where another one needs it, and nowhere else", func(ctx context.Context) {
+	It("is installed only where another add-on needs it", func(ctx context.Context) {
 		register(ctx, "p-base", consent(ctx, "p-base"), "[]", "")
 		register(ctx, "p-leaf", manual, auto("p-base"), "")
 		for _, cluster := range []string{withAgent, withoutAgent} {
@@ -96,7 +96,7 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		Expect(labeledClusters(ctx, base)()).To(BeEmpty())
 	}, onBoth())
 
-	DescribeTable("is given up where the label is taken away again and again", func(ctx context.Context, cluster string) {
+	DescribeTable("is given up where the label is removed again and again", func(ctx context.Context, cluster string) {
 		base, leaf := "k-base-"+cluster, "k-leaf-"+cluster
 		register(ctx, base, consent(ctx, base), "[]", "")
 		register(ctx, leaf, manual, auto(base), "")

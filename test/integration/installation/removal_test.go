@@ -66,7 +66,7 @@ var _ = Describe("An add-on that is not needed any more", func() {
 		Entry("by OCM", "rb", "", true),
 	)
 
-	DescribeTable("is removed by a new leader, which goes on", func(ctx context.Context, prefix, annotations string, placed bool) {
+	DescribeTable("is removed by a new leader, which continues the wait", func(ctx context.Context, prefix, annotations string, placed bool) {
 		manage("1h")
 		base, leaf := prefix+"-base", prefix+"-leaf"
 		strategy := manual

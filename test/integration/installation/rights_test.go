@@ -68,7 +68,7 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 		Expect(apierrors.IsForbidden(userClient.List(ctx, secrets))).To(BeTrue())
 	})
 
-	It("do not let it change or delete what it does not own", func(ctx context.Context) {
+	It("do not let it change or delete objects of others", func(ctx context.Context) {
 		install(ctx, "east", "not-its-own")
 		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		addOn := &unstructured.Unstructured{}

@@ -116,7 +116,7 @@ var _ = Describe("kubectl addon install", func() {
 		}
 	}, NodeTimeout(time.Minute))
 
-	It("keeps of a unit what another writer has taken over", func(ctx context.Context) {
+	It("keeps add-ons of a unit that another writer has taken over", func(ctx context.Context) {
 		registerStack(ctx)
 		result := plugin(ctx, "install portal --cluster east --yes")
 		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
@@ -136,7 +136,7 @@ var _ = Describe("kubectl addon install", func() {
 		}
 	})
 
-	It("prints for GitOps what can be applied", func(ctx context.Context) {
+	It("prints manifests that GitOps can apply", func(ctx context.Context) {
 		registerStack(ctx)
 		plan := plugin(ctx, "install portal --cluster east --plan -o yaml")
 		Expect(plan.code).To(Equal(cmdline.ExitOK), plan.out)
@@ -274,7 +274,7 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(certs.Labels).NotTo(HaveKey(addonv1alpha1.InstalledByLabel), "it was not touched")
 	})
 
-	It("says when its time is over, and what is missing", func(ctx context.Context) {
+	It("reports a timeout, and the missing add-ons", func(ctx context.Context) {
 		registerStack(ctx)
 		result := plugin(ctx, "install gateway --cluster east --yes --wait --timeout 2s")
 		Expect(result.code).To(Equal(cmdline.ExitError), result.out)
@@ -327,7 +327,7 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(clustersWith(ctx, "user")()).To(ConsistOf("west"))
 	})
 
-	It("needs the role that ships, and says so", func(ctx context.Context) {
+	It("needs the shipped role, and names it in its error", func(ctx context.Context) {
 		registerStack(ctx)
 		create(ctx, readManifest("plugin-reader/clusterrole.yaml"))
 		create(ctx, readManifest("plugin-installer/clusterrole.yaml"))

@@ -12,7 +12,7 @@ import (
 )
 
 var _ = Describe("kubectl addon install, and uninstall,", func() {
-	It("continue what was interrupted, in the same order", func(ctx context.Context) {
+	It("continue after an interruption, in the same order", func(ctx context.Context) {
 		registerStack(ctx)
 		interrupt := func(line string, awaitProgress func()) string {
 			GinkgoHelper()

@@ -28,7 +28,7 @@ import (
 const labelPrefix = "feature.open-cluster-management.io/addon-"
 
 var _ = Describe("OCM", Ordered, func() {
-	DescribeTable("no component is an administrator", func(ctx context.Context, account string) {
+	DescribeTable("none of its components is an administrator", func(ctx context.Context, account string) {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:               "system:serviceaccount:open-cluster-management-hub:" + account,
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "*", Group: "*", Resource: "*"},
@@ -64,7 +64,7 @@ var _ = Describe("OCM", Ordered, func() {
 		Expect(registration.Object["spec"]).NotTo(HaveKey("dependencies"))
 	})
 
-	It("serves MutatingAdmissionPolicies where they are wanted", func(ctx context.Context) {
+	It("serves MutatingAdmissionPolicies if they are enabled", func(ctx context.Context) {
 		Expect(hub.Client.List(ctx, &admissionregistrationv1beta1.MutatingAdmissionPolicyList{})).To(Succeed())
 	})
 
@@ -126,7 +126,7 @@ var _ = Describe("OCM", Ordered, func() {
 			Should(HaveReason(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"))
 	}, NodeTimeout(4*time.Minute))
 
-	It("comes through a restart of the hub's API server", func(ctx context.Context) {
+	It("survives a restart of the hub's API server", func(ctx context.Context) {
 		Expect(hub.Restart()).To(Succeed())
 		Expect(hub.AddOnManager.Stop(ctx)).To(Succeed())
 		Expect(hub.AddOnManager.Start(ctx)).To(Succeed())

@@ -45,7 +45,7 @@ func (c managedCluster) expectRemoved(ctx context.Context, name string) {
 var _ = Describe("A bundle", Ordered, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(time.Minute))
 
-	DescribeTable("is available where all that it requires is, and no writer changes what another one has set", func(
+	DescribeTable("is available where all its dependencies are available, and no writer overwrites another one", func(
 		ctx context.Context, cluster managedCluster,
 	) {
 		member1, member2 := cluster.uniqueName("member-1"), cluster.uniqueName("member-2")
@@ -91,7 +91,7 @@ var _ = Describe("A bundle", Ordered, func() {
 		cluster.expectRemoved(ctx, stack)
 	}, onBoth(2*time.Minute))
 
-	DescribeTable("hands its health over while a member is missing", func(ctx context.Context, cluster managedCluster) {
+	DescribeTable("hands its health check to OCM while a member is missing", func(ctx context.Context, cluster managedCluster) {
 		member, former := cluster.uniqueName("late-member"), cluster.uniqueName("former")
 		register(ctx, member, "", true)
 		bundled(ctx, former, ordered(member))
@@ -109,7 +109,7 @@ var _ = Describe("A bundle", Ordered, func() {
 		cluster.expectRemoved(ctx, former)
 	}, onBoth(2*time.Minute))
 
-	DescribeTable("is installed by the plugin with all that it requires", func(ctx context.Context, cluster managedCluster) {
+	DescribeTable("is installed by the plugin with all its dependencies", func(ctx context.Context, cluster managedCluster) {
 		member1, member2, whole := cluster.uniqueName("whole-1"), cluster.uniqueName("whole-2"), cluster.uniqueName("whole")
 		register(ctx, member1, "", true)
 		register(ctx, member2, unordered(member1), true)

@@ -56,7 +56,7 @@ func replaceWebhook(ctx context.Context, flags ...string) {
 	Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("closes-gates").Should(Equal(closed))
 }
 
-var _ = Describe("What OCM installs by a Placement, and contradicts what is installed", Ordered, func() {
+var _ = Describe("An add-on that OCM installs by a Placement and that contradicts installed add-ons", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
 		lifecycleOn(ctx)
 		register(ctx, "closes-gates", ordered("missing"), false)
@@ -89,7 +89,9 @@ var _ = Describe("What OCM installs by a Placement, and contradicts what is inst
 			To(Equal("True RequiredDependenciesSatisfied: The add-on contradicts no installed add-on any more."))
 	}, onBoth(time.Minute))
 
-	DescribeTable("is held for what it would break, and installed once that is gone", func(ctx context.Context, cluster managedCluster) {
+	DescribeTable("is held while it would break a dependent, and installed once the dependent is deleted", func(
+		ctx context.Context, cluster managedCluster,
+	) {
 		newer, conservative := cluster.uniqueName("newer"), cluster.uniqueName("conservative")
 		register(ctx, newer, "", true)
 		setAnnotation(ctx, registration(newer, ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")

@@ -131,7 +131,7 @@ func byTemplate(addOn, template, declaration string) *addonv1alpha1.ClusterManag
 	return registration
 }
 
-var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure, func() {
+var _ = Describe("A fact that only a managed cluster can report", Ordered, ContinueOnFailure, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(2*time.Minute))
 
 	DescribeTable("has an add-on wait for an API that is not served, and the next one, until it is served where addon-agent runs", func(

@@ -75,7 +75,7 @@ var _ = Describe("Admission", Ordered, func() {
 		}, NodeTimeout(time.Minute))
 	}
 
-	It("lets them wait while another replica leads, whatever a process without leader election does", func(ctx context.Context) {
+	It("lets add-ons wait while another replica leads, whatever a process without leader election does", func(ctx context.Context) {
 		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		Eventually(waitStates).WithContext(ctx).Should(Equal("both wait"))
 		replica2 := deployment.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")

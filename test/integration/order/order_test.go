@@ -65,7 +65,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 			"True GateOpened: The dependencies can never be satisfied: " + dependent + " → " + existing + " → " + dependent + "."))
 	}, onBoth(time.Minute))
 
-	DescribeTable("follows the word of a user", func(ctx context.Context, cluster managedCluster) {
+	DescribeTable("follows a user's annotation", func(ctx context.Context, cluster managedCluster) {
 		atCreation, openedLater := cluster.uniqueName("opened-at-creation"), cluster.uniqueName("opened-later")
 		gateRemoved := cluster.uniqueName("gate-removed")
 		deleted, eager := cluster.uniqueName("deleted"), cluster.uniqueName("unordered")
@@ -104,7 +104,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(eager).Should(BeTrue())
 	}, onBoth(time.Minute))
 
-	DescribeTable("waits for what its AddOnTemplate declares, through v1beta1 as OCM creates it, and with a registration that fails", func(
+	DescribeTable("waits for the dependencies of its AddOnTemplate, through v1beta1 as OCM creates it, and with a failed registration", func(
 		ctx context.Context, cluster managedCluster,
 	) {
 		name, dependency := cluster.uniqueName("templated"), cluster.uniqueName("of-template")
@@ -153,7 +153,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		cluster.expectMadeAfter(ctx, name, dependency)
 	}, onBoth(time.Minute))
 
-	DescribeTable("does not wait while the webhook is away", func(ctx context.Context, cluster managedCluster) {
+	DescribeTable("does not wait while the webhook is unavailable", func(ctx context.Context, cluster managedCluster) {
 		name := cluster.uniqueName("unnoticed")
 		Expect(webhook.Stop(ctx)).To(Succeed())
 		register(ctx, name, ordered("missing"), true)
@@ -169,7 +169,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 			manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		}, NodeTimeout(time.Minute))
 
-		DescribeTable("waits for each of them, and each for what it needs itself", bringsStack, onBoth(time.Minute))
+		DescribeTable("waits for each of them, and each of them for its own dependencies", bringsStack, onBoth(time.Minute))
 	})
 
 	It("is released when Interlock is uninstalled, with and without addon-agent", func(ctx context.Context) {

@@ -68,7 +68,7 @@ var _ = Describe("The removal of add-ons", Ordered, func() {
 		Describe(entry.text, Ordered, func() { removesInOrder(entry.cluster) })
 	}
 
-	It("is as ever where no addon-manager leads, with and without addon-agent", func(ctx context.Context) {
+	It("does not wait where no addon-manager leads, with and without addon-agent", func(ctx context.Context) {
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
 		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
@@ -97,7 +97,7 @@ func removesInOrder(cluster managedCluster) {
 		Expect(cluster.finalizers(ctx, leaf)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
 	}, NodeTimeout(time.Minute))
 
-	It("is not up to addon-manager, but for its finalizer of what is being deleted", func(ctx context.Context) {
+	It("is not permitted to addon-manager, which removes only its finalizer during a deletion", func(ctx context.Context) {
 		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		for _, patch := range []string{
 			`[{"op": "remove", "path": "/metadata/finalizers"}]`, `[{"op": "add", "path": "/metadata/finalizers/-", "value": "a/b"}]`,
@@ -123,7 +123,7 @@ func removesInOrder(cluster managedCluster) {
 		}
 	}, NodeTimeout(time.Minute))
 
-	It("does not wait for what stays", func(ctx context.Context) {
+	It("does not wait for add-ons that stay", func(ctx context.Context) {
 		for _, name := range []string{base, leaf} {
 			cluster.install(ctx, name)
 			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())

@@ -122,7 +122,7 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("top-crowd-19").Should(Equal(closed))
 	}, NodeTimeout(2*time.Minute))
 
-	It("has nothing of it, although ordered add-ons are created all the time", func(ctx context.Context) {
+	It("has no trace of it, although ordered add-ons are created all the time", func(ctx context.Context) {
 		arriving.installAll(ctx)
 		DeferCleanup(func() { arriving.stop(); <-arriving.stopped })
 		Eventually(leftovers).WithContext(ctx).Should(ContainElements(

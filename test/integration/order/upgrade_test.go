@@ -37,7 +37,7 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		}
 	}, NodeTimeout(2*time.Minute))
 
-	It("waits for what it needs itself with addon-agent, and OCM's rollout waits for it without", func(ctx context.Context) {
+	It("waits for its own dependencies with addon-agent, and OCM's rollout waits for it without addon-agent", func(ctx context.Context) {
 		rollOut(ctx, "rolling-2")
 		Eventually(withAgent.upgradable).WithContext(ctx).WithArguments(rolling).Should(HavePrefix(
 			"False WaitingForDependencies: AddOnTemplate 'rolling-2' (version 2.0.0) waits: Required addon 'needed' is not installed"))
@@ -64,7 +64,7 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		Expect(withoutAgent.upgradable(ctx, rolling)).To(HavePrefix("True NothingWaits: "), "it never had to wait")
 	}, NodeTimeout(2*time.Minute))
 
-	It("follows the word of a user, and is forgotten with its registration", func(ctx context.Context) {
+	It("follows a user's annotation, and is forgotten with its registration", func(ctx context.Context) {
 		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=webhook")
 		rollOut(ctx, "rolling-3")
 		Eventually(withAgent.upgradable).WithContext(ctx).WithArguments(rolling).Should(
@@ -82,7 +82,7 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		Expect(withoutAgent.templates(ctx, rolling)).To(Equal("rolling-2 rolling-2"))
 	}, NodeTimeout(time.Minute))
 
-	DescribeTable("waits in its group for a new version of what it needs, and OCM's next group waits for both", func(
+	DescribeTable("waits in its group for a new version of its dependency, and OCM's next group waits for both", func(
 		ctx context.Context, waiting, ready managedCluster,
 	) {
 		setStrategy(ctx, oneByOne("rolling-2"))

@@ -228,7 +228,7 @@ spec: {workload: {manifests: [{apiVersion: example.com/v1, kind: Certificate, me
 })
 
 var _ = Describe("lint --live", func() {
-	It("finds where a Placement installs an add-on without what it requires", func(ctx context.Context) {
+	It("finds where a Placement installs an add-on without its dependencies", func(ctx context.Context) {
 		placement := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
 			metadata: {name: linted, namespace: places}, spec: {clusterSets: [first]}}`)[0]
 		Expect(decidedClusters(ctx, placement)).To(ConsistOf("a", "b"))

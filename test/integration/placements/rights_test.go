@@ -164,7 +164,7 @@ spec:
 `
 
 var _ = Describe("deploy/plugin-reader", func() {
-	It("is what all verbs need, and no more", func(ctx context.Context) {
+	It("has exactly the permissions that all verbs need", func(ctx context.Context) {
 		deploy(ctx, "", needsAll)
 		deploy(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: needy}, spec: {
 			configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, namespace: d, name: any}]}}`)

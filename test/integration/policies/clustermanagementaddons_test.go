@@ -37,7 +37,7 @@ func register(ctx context.Context, version string) *unstructured.Unstructured {
 
 var _ = Describe("On a ClusterManagementAddOn", func() {
 	for _, version := range versions {
-		It("addon-manager changes what declares, and the record, through "+version, func(ctx context.Context) {
+		It("addon-manager changes only declarations and the record, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
 			for name, patch := range map[string]string{
 				"fields":    `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"kind":"K"}]}}`,
@@ -52,7 +52,7 @@ var _ = Describe("On a ClusterManagementAddOn", func() {
 			}
 		})
 
-		It("addon-manager changes nothing else, creates and deletes none, through "+version, func(ctx context.Context) {
+		It("addon-manager changes no other field, creates and deletes no registration, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
 			userClient := clientOf(manager)
 			for name, patch := range map[string]string{

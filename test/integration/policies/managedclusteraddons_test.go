@@ -168,7 +168,7 @@ var _ = Describe("On a ManagedClusterAddOn", func() {
 		unchanged(ctx, addOn)
 	})
 
-	It("addon-manager stores what the guard makes of its write, and no other Available", func(ctx context.Context) {
+	It("addon-manager stores Available only as the guard changes it", func(ctx context.Context) {
 		const required = "RequiredDependencyNotSatisfied"
 		addOn := install(ctx, "v1alpha1", "cluster1")
 		write := func(degraded, available map[string]any) error {

@@ -45,7 +45,7 @@ var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, f
 		Eventually(func() error { return clientOf(agentOfCluster).Patch(ctx, cluster.DeepCopy(), adding) }).Should(Satisfy(apierrors.IsForbidden))
 	})
 
-	It("the agent of a managed cluster changes none, and whatever else it may", func(ctx context.Context) {
+	It("the agent of a managed cluster changes none of them, but other fields", func(ctx context.Context) {
 		userClient := clientOf(agentOfCluster)
 		otherFields := merge(`{"metadata":{"labels":{"mine":"1"}},"spec":{"leaseDurationSeconds":30}}`)
 		Expect(userClient.Patch(ctx, cluster.DeepCopy(), otherFields)).To(Succeed())

@@ -183,7 +183,7 @@ var _ = Describe("The objects of the webhook, while it converts", Ordered, func(
 		Entry("another Service", byName(service(webhookNamespace, "other"))),
 		Entry("another Deployment", byName(deployment(webhookNamespace, "other"))),
 		Entry("all other Services", allOf(webhookObjects[0], client.MatchingFields{"metadata.name": "other"})),
-		Entry("what has their names elsewhere", byName(service("elsewhere", webhookName))),
+		Entry("objects of the same names in another namespace", byName(service("elsewhere", webhookName))),
 		Entry("all Services elsewhere", allOf(service("elsewhere", ""))),
 		Entry("all Deployments elsewhere", allOf(deployment("elsewhere", ""))),
 		Entry("another namespace", byName(namespaceOf("elsewhere"))),

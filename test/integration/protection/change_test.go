@@ -54,7 +54,7 @@ func calls(ctx context.Context, name string) int {
 	return total
 }
 
-var _ = Describe("The change of an add-on that what is installed contradicts", func() { onEach(changes) })
+var _ = Describe("A change of an add-on that contradicts installed add-ons", func() { onEach(changes) })
 
 // changes describes the change of add-ons that are installed on a managed cluster.
 func changes(cluster string) {
@@ -136,7 +136,7 @@ func changes(cluster string) {
 		Eventually(func() error { return configure(1) }).Should(Succeed())
 	})
 
-	It("is refused for what it needs itself, and passes where that cannot be used", func(ctx context.Context) {
+	It("is refused because of its own dependencies, and passes where these cannot be used", func(ctx context.Context) {
 		declaration := func(text string) string { return annotationPatch(interlockv1alpha1.DependenciesAnnotation, text) }
 		const forAnother = "{requirements: {interlock: '>= 99'}, dependencies: "
 		Expect(merge(ctx, registrationKey(base, "v1alpha1"), declaration(forAnother+"[{name: leaf, type: Conflicts}]}"))).To(Succeed())

@@ -38,7 +38,7 @@ func baseFrom(cluster, template string) *addonv1alpha1.ManagedClusterAddOn {
 	return addOn
 }
 
-var _ = Describe("The installation of an add-on that what is installed contradicts", func() { onEach(installations) })
+var _ = Describe("The installation of an add-on that contradicts installed add-ons", func() { onEach(installations) })
 
 // installations describes the installation of add-ons on a managed cluster.
 func installations(cluster string) {
@@ -55,7 +55,7 @@ func installations(cluster string) {
 		})
 	})
 
-	It("is refused for a dependency that is too old, and passes once it is not", func(ctx context.Context) {
+	It("is refused for a dependency that is too old, and passes once the dependency is upgraded", func(ctx context.Context) {
 		register(ctx, base, "")
 		register(ctx, leaf, `[{name: base, version: ">= 2.0"}]`)
 		Expect(hub.Client.Create(ctx, addOn(cluster, leaf), client.DryRunAll)).To(Succeed(), "what is not installed may follow")
@@ -88,7 +88,7 @@ func installations(cluster string) {
 		Eventually(func() error { return hub.Client.Create(ctx, addOn(cluster, leaf)) }).Should(Succeed())
 	})
 
-	It("is held where OCM installs it by a Placement, until nothing contradicts it", func(ctx context.Context) {
+	It("is held where OCM installs it by a Placement, until the contradiction is over", func(ctx context.Context) {
 		register(ctx, base, "")
 		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"3.0"}}}`, interlockv1alpha1.AddOnVersionAnnotation)

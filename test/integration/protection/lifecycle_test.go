@@ -54,7 +54,7 @@ func objects(list string) []*unstructured.Unstructured {
 var _ = Describe("Protection that refuses", func() {
 	onEach(refusals)
 
-	It("is not in the way of a cluster whose namespace is deleted", func(ctx context.Context) {
+	It("does not block a cluster whose namespace is deleted", func(ctx context.Context) {
 		registerAll(ctx)
 		accept(ctx, "emptied")
 		installAll(ctx, "emptied")
@@ -76,7 +76,7 @@ func registerAll(ctx context.Context) {
 
 // refusals describes the requests that protection refuses on a managed cluster, and those that it lets pass.
 func refusals(cluster string) {
-	It("is not in the way of a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
+	It("does not block a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
 		user, warnings := impersonate("gitops")
 		// The webhook accepts the creation of an add-on with unknown dependencies. OCM removes base again until its Placement selects
 		// the cluster.
@@ -103,10 +103,10 @@ func refusals(cluster string) {
 		Expect(warnings.texts).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
 	})
 
-	Context("with what others require installed", func() {
+	Context("with the dependencies of others installed", func() {
 		BeforeEach(registerAll)
 
-		It("says why on the terminal of clusteradm, which can disable everything in an order that is legal", func(ctx context.Context) {
+		It("prints the reason on the terminal of clusteradm, which can disable everything in a permitted order", func(ctx context.Context) {
 			installAll(ctx, cluster)
 			disable := func(name string) (string, error) {
 				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", cluster)
@@ -132,7 +132,7 @@ func refusals(cluster string) {
 			Expect(out).To(ContainSubstring("add-on 'leaf' on cluster " + cluster + " contradicts what it needs"))
 		})
 
-		It("passes what has no name yet, and names and reasons of any length", func(ctx context.Context) {
+		It("passes requests without a name, and names and reasons of any length", func(ctx context.Context) {
 			installAll(ctx, cluster)
 			generated := addOn(cluster, "")
 			generated.GenerateName = "generated-"

@@ -72,7 +72,7 @@ func force(ctx context.Context, object client.Object) {
 	Expect(hub.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-var _ = Describe("What a Placement installs and others require", func() { onEach(placements) })
+var _ = Describe("An add-on that a Placement installs and dependents require", func() { onEach(placements) })
 
 // placements describes the add-ons that Placements install on a managed cluster.
 func placements(cluster string) {

@@ -120,7 +120,7 @@ func eventNotes(ctx context.Context, cluster, name, reason string) func() ([]str
 	return ocmsuite.Notes(ctx, hub, cluster, name, reason)
 }
 
-var _ = Describe("The removal of an add-on that others require", func() {
+var _ = Describe("The removal of an add-on that dependents require", func() {
 	BeforeEach(func(ctx context.Context) {
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
@@ -130,7 +130,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 	onEach(func(cluster string) {
 		BeforeEach(func(ctx context.Context) { installAll(ctx, cluster) })
 
-		It("is refused, until what requires it is removed", func(ctx context.Context) {
+		It("is refused until its dependents are removed", func(ctx context.Context) {
 			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(beRefused())
 			Expect(isDeleted(ctx, cluster, base)).To(BeFalse())
 			Expect(hub.Client.DeleteAllOf(ctx, addOn("", ""), client.InNamespace(cluster))).
@@ -151,7 +151,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			Eventually(eventNotes(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
 		})
 
-		DescribeTable("is done by a policy as it says", func(ctx context.Context, protectionMode string, warned bool) {
+		DescribeTable("follows the protection of a policy", func(ctx context.Context, protectionMode string, warned bool) {
 			policy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "development"}}
 			policy.Spec.ClusterSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "development"}}
 			policy.Spec.Protection = dependencyv1alpha1.Protection(protectionMode)
@@ -194,7 +194,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 				"system:serviceaccounts:open-cluster-management-hub"),
 		)
 
-		It("goes with its registration, which is refused as well", func(ctx context.Context) {
+		It("follows the removal of its registration, which is refused as well", func(ctx context.Context) {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base}}
 			// OCM makes the registration the owner of the add-on. The garbage collector removes the add-on after its owner.
 			Eventually(func() ([]metav1.OwnerReference, error) {
@@ -214,7 +214,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			Eventually(eventNotes(ctx, metav1.NamespaceDefault, base, protection.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
 		})
 
-		It("passes while the webhook is away, for which nobody waits longer than a second", func(ctx context.Context) {
+		It("passes while the webhook is unavailable, after at most a second", func(ctx context.Context) {
 			configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 			Expect(hub.Client.Get(ctx, client.ObjectKey{Name: "interlock-webhook"}, configuration)).To(Succeed())
 			Expect(configuration.Webhooks).To(ContainElement(SatisfyAll(
@@ -224,7 +224,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 			Expect(hub.Client.Delete(ctx, addOn(cluster, base))).To(Succeed())
 		})
 
-		It("only warns where it is received so", func(ctx context.Context) {
+		It("only warns with --protection=warn", func(ctx context.Context) {
 			DeferCleanup(func(ctx context.Context) {
 				Expect(webhook.Stop(ctx)).To(Succeed())
 				serve(ctx, "--protection=enforce")
@@ -240,7 +240,7 @@ var _ = Describe("The removal of an add-on that others require", func() {
 		})
 	})
 
-	It("is not in the way of a cluster that is detached", func(ctx context.Context) {
+	It("does not block the removal of a detached cluster", func(ctx context.Context) {
 		accept(ctx, "leaving")
 		installAll(ctx, "leaving")
 		Expect(hub.Client.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}})).To(Succeed())

@@ -50,7 +50,7 @@ func keepRemoving(ctx context.Context) *removals {
 }
 
 var _ = Describe("Two replicas of the webhook that are replaced one after the other", func() {
-	It("refuse all the time", func(ctx context.Context) {
+	It("refuse without interruption", func(ctx context.Context) {
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
 		register(ctx, friend, "[{name: base, type: Optional}]")

@@ -78,7 +78,7 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		}
 	})
 
-	It("upgrades OCM to no version that what is installed cannot have, unless a reason is given", func(ctx context.Context) {
+	It("upgrades OCM to no version that installed add-ons exclude, unless a reason is given", func(ctx context.Context) {
 		Eventually(func() error { return hub.Client.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring("denied the request: " + consequence)))
 		Expect(hub.Client.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"))).To(MatchError(ContainSubstring(consequence)))
@@ -123,7 +123,7 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		}).Should(HaveSuffix("registration:v1.9.0"))
 	})
 
-	It("uninstalls OCM, which no protection is in the way of", func(ctx context.Context) {
+	It("uninstalls OCM, which no protection blocks", func(ctx context.Context) {
 		Expect(hub.Client.Delete(ctx, addOn(operated, base))).To(MatchError(ContainSubstring("would break 1 add-on on 1 cluster")))
 		user, warnings := impersonate("alice")
 		Expect(user.Delete(ctx, clusterManager())).To(Succeed())

@@ -98,7 +98,7 @@ func start(user *testenv.User, arguments ...string) *gexec.Session {
 }
 
 var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() {
-	It("elects itself, writes Degraded, tells events, and stops cleanly, without ever being forbidden anything", func(ctx context.Context) {
+	It("elects itself, writes Degraded, emits events, and stops cleanly, without any forbidden request", func(ctx context.Context) {
 		user := setup.Manager.User(ctx, hub, admin, namespace, account)
 		session := start(user)
 
@@ -186,7 +186,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}
 	})
 
-	It("may change the CRD that it grafts, and watch the others only", func(ctx context.Context) {
+	It("may change the CRD that it grafts, and may only watch the others", func(ctx context.Context) {
 		const graftedCRD = "clustermanagementaddons.addon.open-cluster-management.io"
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
@@ -263,7 +263,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}
 	})
 
-	It("waits for a hub that is away, and can be stopped meanwhile", func(ctx context.Context) {
+	It("waits for an unavailable hub, and can be stopped meanwhile", func(ctx context.Context) {
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.StopAPIServer()).To(Succeed())

@@ -66,7 +66,7 @@ var _ = Describe("A stack of five add-ons on three clusters", Ordered, func() {
 		Expect(findings).To(BeEmpty(), witness.Report(findings))
 	}, NodeTimeout(25*time.Minute))
 
-	It("holds up neither a lost cluster nor a detached one while it is removed", whileClustersLeave, NodeTimeout(3*time.Minute))
+	It("blocks neither a lost cluster nor a detached one while it is removed", whileClustersLeave, NodeTimeout(3*time.Minute))
 })
 
 // aboutLostCluster reports whether OCM's controllers disagree about a lost cluster. One writes that the cluster is lost, and another

@@ -31,7 +31,7 @@ func deploying(addOn, image string) *addonv1alpha1.AddOnTemplate {
 }
 
 var _ = Describe("An add-on that reports no version", func() {
-	It("gets one by what kubectl addon suggest proposes", func(ctx context.Context) {
+	It("gets the version that kubectl addon suggest proposes", func(ctx context.Context) {
 		plugin := setup.Program("kubectl-addon")
 		run := func(args ...string) string {
 			GinkgoHelper()

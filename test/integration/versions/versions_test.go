@@ -111,7 +111,7 @@ func configReferences(ctx context.Context, cluster, name string) ([]addonv1alpha
 func uniqueName(cluster, name string) string { return name + "-" + cluster }
 
 var _ = Describe("On Open Cluster Management", func() {
-	DescribeTable("the version of an add-on is that of the AddOnTemplate that runs", func(ctx context.Context, cluster string) {
+	DescribeTable("the version of an add-on comes from the AddOnTemplate that runs", func(ctx context.Context, cluster string) {
 		templated, leaf := uniqueName(cluster, "templated"), uniqueName(cluster, "leaf")
 		v5, v6 := template(templated, uniqueName(cluster, "templated-5")), template(templated, uniqueName(cluster, "templated-6"))
 		v5.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: "0.5.0"}
@@ -141,7 +141,7 @@ var _ = Describe("On Open Cluster Management", func() {
 			HavePrefix("False DependenciesSatisfied"))
 	}, onBoth(6*time.Minute))
 
-	DescribeTable("config is that of the first AddOnDeploymentConfig", func(ctx context.Context, cluster string) {
+	DescribeTable("config comes from the first AddOnDeploymentConfig", func(ctx context.Context, cluster string) {
 		configured := uniqueName(cluster, "configured")
 		for name, mode := range map[string]string{"first": "direct", "second": "proxy"} {
 			config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
@@ -165,7 +165,7 @@ var _ = Describe("On Open Cluster Management", func() {
 			ContainSubstring("mode is direct"), Not(ContainSubstring("second counts too"))))
 	}, onBoth(3*time.Minute))
 
-	DescribeTable("settings are those that the default of the registration gives a dependency", func(ctx context.Context, cluster string) {
+	DescribeTable("settings of a dependency come from the default of its registration", func(ctx context.Context, cluster string) {
 		proxy, streaming := uniqueName(cluster, "proxy"), uniqueName(cluster, "streaming")
 		config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "settings"}}
 		config.Spec.CustomizedVariables = []addonv1alpha1.CustomizedVariable{{Name: "mode", Value: "direct"}}
@@ -191,7 +191,7 @@ var _ = Describe("On Open Cluster Management", func() {
 	}, onBoth(3*time.Minute))
 })
 
-var _ = Describe("What an AddOnTemplate declares", func() {
+var _ = Describe("The declaration of an AddOnTemplate", func() {
 	DescribeTable("counts where the template runs, through a progressive rollout", func(ctx context.Context, cluster string) {
 		declaring := uniqueName(cluster, "declaring")
 		v1, v2 := template(declaring, uniqueName(cluster, "declaring-1")), template(declaring, uniqueName(cluster, "declaring-2"))

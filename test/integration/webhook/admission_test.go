@@ -73,7 +73,7 @@ var _ = Describe("Registering an add-on", func() {
 				Entry("for one alternative by the annotation", func() *unstructured.Unstructured {
 					return annotatedRegistration(version, "gateway", "[{name: any, anyOf: [{addOn: other}]}]")
 				}, "anyOf: Invalid value: 1: must have at least 2 items"),
-				Entry("for a name that stands twice", func() *unstructured.Unstructured {
+				Entry("for a duplicate name", func() *unstructured.Unstructured {
 					return clusterManagementAddOn(version, "gateway", required("other", "other"))
 				}, `spec.dependencies[1].name: "other" is declared more than once`),
 				Entry("for an annotation that is no list", func() *unstructured.Unstructured {
@@ -91,7 +91,7 @@ var _ = Describe("Registering an add-on", func() {
 					ContainSubstring("is ignored because spec.dependencies is set")))
 			})
 
-			It("warns of ranges that exclude each other, or nothing, or of which no version is set", func(ctx context.Context) {
+			It("warns of version ranges that exclude each other, that exclude nothing, or that have no version to check", func(ctx context.Context) {
 				edge := func(name, accepted string) map[string]any { return map[string]any{"name": name, "version": accepted} }
 				for _, object := range []*unstructured.Unstructured{
 					clusterManagementAddOn(storage, "needed", nil), clusterManagementAddOn(storage, "any", nil),
@@ -113,7 +113,7 @@ var _ = Describe("Registering an add-on", func() {
 		})
 	}
 
-	It("leaves what is bad already editable, but for its declaration", func(ctx context.Context) {
+	It("leaves an invalid registration editable, except its declaration", func(ctx context.Context) {
 		for _, version := range []string{storage, betaVersion} {
 			patch(ctx, version, badBefore, `{"metadata":{"labels":{"a":"b"}}}`)
 			patch(ctx, version, badBefore, `{"spec":{"addOnMeta":{"description":"`+version+`"}}}`)

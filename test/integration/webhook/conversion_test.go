@@ -17,13 +17,13 @@ var declaredDependencies = []any{
 }
 
 var _ = Describe("Beside writers of v1beta1", func() {
-	It("keeps spec.dependencies of what is created through v1beta1", func(ctx context.Context) {
+	It("keeps spec.dependencies of objects that are created through v1beta1", func(ctx context.Context) {
 		create(ctx, clusterManagementAddOn(betaVersion, "created", declaredDependencies))
 		Expect(dependenciesOf(readObject(ctx, storage, "created"))).To(Equal(declaredDependencies))
 		Expect(dependenciesOf(readObject(ctx, betaVersion, "created"))).To(Equal(declaredDependencies))
 	})
 
-	It("shows them in lists of v1beta1", func(ctx context.Context) {
+	It("shows spec.dependencies in lists of v1beta1", func(ctx context.Context) {
 		create(ctx, clusterManagementAddOn(storage, "listed", declaredDependencies))
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(betaVersion)
@@ -39,7 +39,7 @@ var _ = Describe("Beside writers of v1beta1", func() {
 		Fail("the list lacks the object")
 	})
 
-	DescribeTable("loses none of them to a write of v1beta1", func(ctx context.Context, write func(context.Context, string)) {
+	DescribeTable("loses no dependency to a write of v1beta1", func(ctx context.Context, write func(context.Context, string)) {
 		create(ctx, clusterManagementAddOn(storage, "written", declaredDependencies))
 		write(ctx, "written")
 		Expect(dependenciesOf(readObject(ctx, storage, "written"))).To(Equal(declaredDependencies))
@@ -84,7 +84,7 @@ var _ = Describe("Beside writers of v1beta1", func() {
 		}),
 	)
 
-	It("loses no field of a newer OCM to them, nor to a change through v1beta1", func(ctx context.Context) {
+	It("loses no field of a newer OCM to these writers, or to a change through v1beta1", func(ctx context.Context) {
 		addNewerFields(ctx)
 		object := clusterManagementAddOn(storage, "newer", declaredDependencies)
 		for _, path := range [][]string{{"spec", newField}, {"spec", "addOnMeta", newField}, {"spec", "installStrategy", newField}} {
@@ -108,7 +108,7 @@ var _ = Describe("Beside writers of v1beta1", func() {
 		}
 	})
 
-	It("changes them through v1beta1", func(ctx context.Context) {
+	It("changes dependencies through v1beta1", func(ctx context.Context) {
 		create(ctx, clusterManagementAddOn(storage, "changed", declaredDependencies))
 		patch(ctx, betaVersion, "changed", `{"spec":{"dependencies":[{"name":"metrics"}]}}`)
 		Expect(dependenciesOf(readObject(ctx, storage, "changed"))).To(Equal(required("metrics")))

@@ -84,7 +84,7 @@ func publishedCA(ctx context.Context) func() (string, error) {
 }
 
 var _ = Describe("The leader of addon-manager with the rights of deploy/hub", func() {
-	It("writes the published CA to the configurations and nothing else, and refuses what is no CA", func(ctx context.Context) {
+	It("writes only the published CA to the configurations, and refuses invalid CAs", func(ctx context.Context) {
 		configMap := deployConfigMap(ctx)
 		validating, mutating := deployConfigurations(ctx)
 		lead(ctx, "leader")

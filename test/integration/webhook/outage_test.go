@@ -40,8 +40,8 @@ func withoutSecrets(ctx context.Context, name string) *testenv.User {
 	return user
 }
 
-var _ = Describe("addon-manager webhook with a certificate of somebody else", func() {
-	It("serves what is renewed on disk, and fails no request meanwhile", func(ctx context.Context) {
+var _ = Describe("addon-manager webhook with a certificate from another issuer", func() {
+	It("serves the certificate that is renewed on disk, and fails no request meanwhile", func(ctx context.Context) {
 		files, address := mount(), testenv.FreeAddress().String()
 		session := startWithFiles(withoutSecrets(ctx, "files"), address, files)
 		serveFrom(ctx, files, address)
@@ -63,7 +63,7 @@ var _ = Describe("addon-manager webhook with a certificate of somebody else", fu
 })
 
 var _ = Describe("Bad requests for conversion", func() {
-	It("fail one by one, and the process serves on", func(ctx context.Context) {
+	It("fail one by one, and the process keeps serving", func(ctx context.Context) {
 		files, address := mount(), testenv.FreeAddress().String()
 		session := startWithFiles(withoutSecrets(ctx, "bad-requests"), address, files)
 		for _, badRequest := range []struct {
@@ -100,7 +100,7 @@ var _ = Describe("Bad requests for conversion", func() {
 })
 
 var _ = Describe("With all replicas of the webhook dead", func() {
-	It("all is readable and writable in the storage version, and mends itself", func(ctx context.Context) {
+	It("all objects stay readable and writable in the storage version, and recover by themselves", func(ctx context.Context) {
 		files, user := mount(), withoutSecrets(ctx, "outage")
 		addresses := []string{testenv.FreeAddress().String(), testenv.FreeAddress().String()}
 		replicas := []*gexec.Session{startWithFiles(user, addresses[0], files), startWithFiles(user, addresses[1], files)}

@@ -35,7 +35,7 @@ var _ = Describe("A policy", func() {
 				func() error { return hubClient.Create(ctx, object.DeepCopy(), client.DryRunAll) },
 			).Should(MatchError(ContainSubstring(expected)))
 		},
-		Entry("with a range that is none", func() string { return "version: newest" },
+		Entry("with an invalid range", func() string { return "version: newest" },
 			`policy 'denied': spec.overrides[0].version: Invalid value: "newest": must be a range of semantic versions`),
 		Entry("with a waiver for more than a year", func() string { return fmt.Sprintf("waive: {reason: x, until: %q}", inDays(370)) },
 			"spec.overrides[0].waive.until: "),
@@ -54,8 +54,8 @@ var _ = Describe("A policy", func() {
 			func() string { return fmt.Sprintf("waive: {until: %q}", inDays(1)) },
 			"spec.overrides[0].waive.reason: Required value",
 		),
-		Entry("with a type that is none", func() string { return "type: Conflicts" }, `Unsupported value: "Conflicts"`),
-		Entry("with a moment that is none", func() string { return "waive: {reason: x, until: '2026-12-31t00:00:00z'}" },
+		Entry("with an invalid type", func() string { return "type: Conflicts" }, `Unsupported value: "Conflicts"`),
+		Entry("with an invalid time", func() string { return "waive: {reason: x, until: '2026-12-31t00:00:00z'}" },
 			"spec.overrides[0].waive.until: Invalid value"),
 		Entry("that overrides nothing", func() string { return "" }, "either waive, or version and type, must be set"),
 		Entry(

@@ -45,7 +45,7 @@ func withoutField(ctx context.Context) (putBack func(context.Context)) {
 }
 
 var _ = Describe("addon-manager webhook that started before the field existed", func() {
-	It("knows what is declared once the field is there", func(ctx context.Context) {
+	It("reads declarations once the field exists", func(ctx context.Context) {
 		putBack := withoutField(ctx)
 		DeferCleanup(putBack)
 		create := func(options ...client.CreateOption) error { // refused while the field is missing
