@@ -58,7 +58,7 @@ func hostedNowhere(ctx context.Context) {
 	objectsBefore := cluster1Objects(ctx)
 	annotate(ctx, "cluster1")
 
-	By("OCM deploying the agent anew, on cluster10 as before")
+	By("OCM deploying the agent again, on cluster10 as before")
 	cluster, err := clusterNamed(ctx, "cluster10")
 	Expect(err).NotTo(HaveOccurred())
 	metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, "open-cluster-management.io/image-registries",

@@ -88,7 +88,7 @@ func uninstallDependency(ctx context.Context) {
 
 var stopAuthors = func() {}
 
-// restartAuthors restarts the managers of probed add-ons. They set Available anew.
+// restartAuthors restarts the managers of probed add-ons. They set Available again.
 func restartAuthors(ctx context.Context) {
 	GinkgoHelper()
 	stopAuthors()

@@ -79,7 +79,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		"authorization-mode":                {"Webhook", "RBAC"},
 		"authorization-webhook-config-file": {requests.config(GinkgoT().TempDir())},
 		"authorization-webhook-version":     {"v1"},
-		// Without lists by stream, informers list first and watch then.
+		// Without list streaming, informers list first and then watch.
 		"feature-gates": {"WatchList=false"},
 	}
 	options := ocm.HubOptions{MutatingAdmissionPolicy: true} // one form of the guard

@@ -77,7 +77,7 @@ var _ = Describe("The agent's reports", func() {
 		versionBefore := must(c.facts(ctx)).ResourceVersion
 		c.run(ctx, "proxy", "v0.6.0")
 		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).Should(Equal(versionBefore))
-		By("reporting what cannot be a version")
+		By("reporting an invalid version")
 		c.run(ctx, "proxy", strings.Repeat("9", 4096))
 		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy VersionUnusable"))
 		c.run(ctx, "proxy", "v0.7.0")
@@ -112,7 +112,7 @@ var _ = Describe("The agent's reports", func() {
 		Eventually(c.onManaged.discoveries.Load).Should(BeNumerically(">", requestsBefore+1))
 		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).Should(Equal(versionBefore))
 		Expect(c.onHub.writes.Load()).To(Equal(writes))
-		By("and still hears of what changes")
+		By("and still observes changes")
 		c.run(ctx, "proxy", "1.1.0")
 		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy 1.1.0"))
 	})

@@ -40,7 +40,7 @@ var _ = Describe("The facts that the hub requests", func() {
 		By("its registration asking less")
 		declare(ctx, gateway, onAPI("widgets", group, "Widget"))
 		Eventually(c.requestedNames(ctx)).Should(HaveExactElements("Widget"))
-		By("somebody changing the questions, or taking them away")
+		By("another writer changing the requests, or removing them")
 		meddled := must(c.facts(ctx))
 		meddled.Spec = questions{AddOns: []addOn{{Name: "ghost"}}}
 		Expect(hub.Update(ctx, meddled)).To(Succeed())

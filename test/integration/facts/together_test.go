@@ -132,7 +132,7 @@ var _ = Describe("Agents that do not report", Ordered, Serial, func() {
 
 		Expect(fleet.Managed[0].StopAPIServer()).To(Succeed())
 		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).WithTimeout(3 * time.Second).Should(Equal(versionBefore))
-		By("starting anew meanwhile")
+		By("restarting meanwhile")
 		c.stopAgent()
 		c.startAgent()
 		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).WithTimeout(3 * time.Second).Should(Equal(versionBefore))

@@ -103,7 +103,7 @@ var _ = Describe("On a grafted hub, an add-on of any content", func() {
 			Expect(admin.Delete(ctx, registration(betaVersion, name))).To(Succeed())
 		}
 
-		By("what is denied, whatever is beside it")
+		By("denied requests, with any other content")
 		for _, padding := range []string{"", strings.Repeat(`","`, 51_000), strings.Repeat("[", 101_000), strings.Repeat("<", 250_000)} {
 			Expect(admin.Create(ctx, absurd("absurd", padding))).To(MatchError(And(
 				ContainSubstring("denied the request"), ContainSubstring(`"absurd"`),

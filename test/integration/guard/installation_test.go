@@ -55,12 +55,12 @@ func installation(f *form) {
 		f.awaitForce(ctx, true)
 		Expect(f.versions(ctx)()).To(And(HaveLen(len(f.objects)), HaveKey(f.kinds()[0])))
 
-		By("nobody touching it")
+		By("no writer changing it")
 		versionsBefore, err := f.versions(ctx)()
 		Expect(err).NotTo(HaveOccurred())
 		Consistently(f.versions(ctx)).WithTimeout(1500 * time.Millisecond).Should(Equal(versionsBefore))
 
-		By("somebody changing each of its objects")
+		By("another writer changing each of its objects")
 		for _, object := range f.objects {
 			Eventually(f.isIntact(ctx, object)).Should(BeTrue())
 			Expect(f.client.Patch(ctx, object.DeepCopy(), damage(object))).To(Succeed())
@@ -68,7 +68,7 @@ func installation(f *form) {
 			Eventually(f.isIntact(ctx, object)).Should(BeTrue())
 		}
 
-		By("somebody deleting it")
+		By("another writer deleting it")
 		for _, object := range f.objects {
 			Expect(f.client.Delete(ctx, object.DeepCopy())).To(Succeed())
 		}

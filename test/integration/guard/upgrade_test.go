@@ -26,7 +26,7 @@ func upgrade() {
 		f.awaitForce(ctx, true)
 		Expect(f.versions(ctx)()).To(And(HaveLen(1), webhook))
 
-		By("policies are served, and heeded by nobody: what clusters with the API version but without the feature gate do")
+		By("policies being served but not applied, as on clusters with the API version but without the feature gate")
 		Expect(f.cluster.RestartWith(map[string][]string{"runtime-config": policyFlags["runtime-config"], "feature-gates": nil})).To(Succeed())
 		Eventually(f.versions(ctx)).Should(And(append(policy, webhook)...))
 		f.awaitForce(ctx, true)

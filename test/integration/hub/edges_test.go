@@ -32,7 +32,7 @@ func registerSpec(name, spec string) {
 	create(addOn)
 }
 
-// alter changes an object, and in a second request its status.
+// alter changes an object by a patch. With status, it patches the status subresource.
 func alter[T client.Object](object T, key types.NamespacedName, status bool, change func(T)) {
 	GinkgoHelper()
 	Expect(hubClient.Get(ctx, key, object)).To(Succeed())

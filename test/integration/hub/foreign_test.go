@@ -46,7 +46,7 @@ var _ = Describe("Another writer's Degraded", func() {
 		manager.rest()
 		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
 
-		By("their problem ending, ours is told")
+		By("reporting the own finding once the foreign one is resolved")
 		resolved := foreignCondition
 		resolved.Status, resolved.Reason = metav1.ConditionFalse, "DiskFine"
 		Expect(setAsOCM(cluster, leaf, resolved)).To(Succeed())
@@ -124,7 +124,7 @@ var _ = Describe("Another writer's Degraded", func() {
 			answers := requests("APPLY") - requestsBefore
 			AddReportEntry("contested", fmt.Sprintf("%d times overwritten, %.0f answers in 6 s", rounds, answers))
 			Expect(rounds).To(BeNumerically(">", 10)) // fewer than 30 on a busy machine
-			// The writes come at once, then after 0.5, 1, 2 and 4 s. A conflict now and then counts here, too.
+			// The writes come at once, then after 0.5, 1, 2 and 4 s. An occasional conflict counts here, too.
 			Expect(answers).To(BeNumerically("<=", 8))
 			Expect(contested).To(And(BeNumerically(">=", 2), BeNumerically("<=", answers)))
 			Eventually(eventsOf(uid)).Should(ContainElement(HavePrefix(status.EventContested + ": ")))

@@ -69,7 +69,7 @@ func (p *process) stop() {
 
 var errCut = errors.New("the line to the hub is cut")
 
-// line is the connection to the hub. While it is cut, the process is as good as dead: it neither renews nor releases its lease.
+// line is the connection to the hub. While it is cut, the process seems dead, because it neither renews nor releases its lease.
 func (p *process) line(transport http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if p.cut.Load() {

@@ -141,7 +141,7 @@ var _ = Describe("The report on a cluster", func() {
 			Expect(edge.Since).NotTo(BeNil(), edge.Dependency)
 		}
 
-		By("a leader that starts anew, which writes nothing")
+		By("a leader that restarts, which writes nothing")
 		manager.stop()
 		version, changes := storedReport().ResourceVersion, countChanges(cluster)
 		manager2 := start(reporting(dependencyv1alpha1.ReportUnsatisfied))

@@ -137,7 +137,7 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 		relabel(v6, "0.5.9")
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("(version 0.5.9 from its AddOnTemplate)")))
 
-		By("a template that is deleted: the annotation is what remains")
+		By("a template that is deleted: only the annotation remains")
 		Expect(hubClient.Delete(ctx, addOnTemplate(v6))).To(Succeed())
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 

@@ -66,7 +66,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		Eventually(clustersWith(ctx, "ib-base")).Should(ConsistOf("east"))
 		Eventually(phase(ctx, "east", "ib-base")).Should(Equal("Installed"))
 
-		By("the process ending before it has stored what it has created")
+		By("the process ending before it has recorded an installation")
 		stopManaging()
 		setStatus(ctx, "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
 			status.Phase, status.UID, status.Generation = dependencyv1alpha1.PhaseInstalling, "", 0
@@ -74,7 +74,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		manage("2s")
 		Eventually(phase(ctx, "east", "ib-base")).Should(Equal("Installed"))
 
-		By("the process ending before it has removed what it decided to")
+		By("the process ending before it has removed an add-on")
 		stopManaging()
 		uninstall(ctx, "east", "ib-leaf")
 		setStatus(ctx, "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {

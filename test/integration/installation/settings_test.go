@@ -136,12 +136,12 @@ var _ = Describe("Settings", func() {
 		merge(ctx, source, `{"spec": {"customizedVariables": [{"name": "level", "value": "mid"}]}}`)
 		Eventually(rendered(ctx, cluster, base)).Should(Equal("mode=grpc level=mid region=" + cluster))
 
-		By("keeping what a user has set")
+		By("keeping values that a user has set")
 		edit(ctx, cluster, base, "mode", "http")
 		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=http "))
 		Consistently(rendered(ctx, cluster, base)).WithTimeout(2 * time.Second).Should(HavePrefix("mode=http "))
 
-		By("putting back what is sealed, and giving up")
+		By("restoring sealed values, and giving up")
 		register(ctx, sealing, manual, setting(base, "{name: mode, value: quic}", "Seal"), "")
 		install(ctx, cluster, sealing)
 		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=quic "))

@@ -87,13 +87,13 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 		Expect(result.out).To(HavePrefix("There is nothing to install on 3 managed clusters."))
 
-		By("refusing what is still required")
+		By("refusing to remove a dependency")
 		refusal := plugin(ctx, "uninstall certs --selector tier=edge --yes")
 		Expect(refusal.code).To(Equal(cmdline.ExitError))
 		Expect(refusal.out).To(ContainSubstring("'gateway', which stays, requires certs (on 3 clusters: east, north, west)"))
 		Expect(clustersWith(ctx, "certs")()).To(ConsistOf(clusters))
 
-		By("waiting for dependents before what they need")
+		By("waiting for dependents before their dependencies")
 		addOn, err := get(ctx, "north", "portal")
 		Expect(err).NotTo(HaveOccurred())
 		hold(ctx, addOn, `"example.com/hold"`)
@@ -256,7 +256,7 @@ var _ = Describe("kubectl addon install", func() {
 		Expect(declinedRun.code).To(Equal(cmdline.ExitError), declinedRun.out)
 		Expect(declinedRun.out).To(ContainSubstring("\nCreate 3 ManagedClusterAddOns? [y/N] "))
 
-		By("doing nothing but what the person has seen")
+		By("doing only the steps that the person has seen")
 		createElsewhere := sync.OnceFunc(func() {
 			create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
 				metadata: {name: certs, namespace: east}, spec: {}}`)
@@ -282,7 +282,7 @@ var _ = Describe("kubectl addon install", func() {
 			"layer 1 of 2: timed out after 2s: 0 of 2 add-ons ok; what was created stays, and the same command continues"))
 		Expect(clustersWith(ctx, "gateway")()).To(BeEmpty())
 
-		By("waiting for what is installed already, and limiting all layers together")
+		By("waiting for add-ons that are installed already, and limiting all layers together")
 		Expect(plugin(ctx, "install gateway --cluster east --plan --wait").out).To(MatchRegexp(`1 +tokens +installed, not ready +gateway`))
 		installResult := startPlugin(ctx, "install gateway --cluster east --yes --wait --timeout 5s")
 		for _, addOn := range stack[0] {
@@ -321,7 +321,7 @@ var _ = Describe("kubectl addon install", func() {
 		Eventually(installResult).Should(Receive(&result))
 		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 
-		By("not removing what OCM would install again")
+		By("not removing add-ons that OCM would install again")
 		denial := plugin(ctx, "uninstall user placed --cluster west --yes")
 		Expect(denial.code).To(Equal(cmdline.ExitError), denial.out)
 		Expect(clustersWith(ctx, "user")()).To(ConsistOf("west"))

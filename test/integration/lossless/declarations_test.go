@@ -135,7 +135,7 @@ func registerAddOns(ctx context.Context) {
 	}).Should(Succeed())
 }
 
-// declare declares by field, where that is not declared already.
+// declare declares dependencies in fields, unless they are already declared there.
 func declare(ctx context.Context) {
 	GinkgoHelper()
 	for _, name := range allNames() {

@@ -213,7 +213,7 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 	}, NodeTimeout(time.Minute))
 })
 
-// waitsInChain installs a chain of add-ons in the worst order. The function named returns their names.
+// waitsInChain installs a chain of add-ons in the worst order. The function uniqueName returns their names.
 func waitsInChain(ctx context.Context, cluster managedCluster, uniqueName func(string) string) {
 	GinkgoHelper()
 	base, mid, top, eager := uniqueName("base"), uniqueName("mid"), uniqueName("top"), uniqueName("eager")

@@ -20,7 +20,7 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// rolling is an add-on that Placements install on three managed clusters. third joins for it, without addon-agent. early labels the
+// rolling is an add-on that Placements install on three managed clusters. third joins for it, without addon-agent. earlyLabel marks the
 // clusters with which a rollout by groups begins.
 const (
 	rolling    = "rolling"

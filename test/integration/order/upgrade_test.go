@@ -54,7 +54,7 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		serve("--lifecycle")
 		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("sentinel").Should(Equal(closed), "it has read all that is declared")
 
-		By("what it needs being there")
+		By("its dependency being installed")
 		withAgent.provide(ctx, "needed")
 		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
 			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))

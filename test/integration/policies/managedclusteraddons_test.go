@@ -18,7 +18,7 @@ type limitedUser struct{ user, conditionType string }
 
 var bothParts = []limitedUser{{agentUser, "Available"}, {formerUser, "Available"}, {tokenUser, "Available"}, {manager, "Degraded"}}
 
-// patchStatus patches the status of an add-on, and returns whether that changed it.
+// patchStatus patches the status of an add-on as a user, and returns the error of the API server.
 func patchStatus(ctx context.Context, user string, addOn *unstructured.Unstructured, status map[string]any) error {
 	GinkgoHelper()
 	patch, err := json.Marshal(map[string]any{"status": status})

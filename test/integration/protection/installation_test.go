@@ -107,7 +107,7 @@ func installations(cluster string) {
 		Eventually(conditionOf).WithContext(ctx).WithArguments(cluster, base, gate.ConditionInstallable).Should(
 			HavePrefix("False " + gate.ReasonContradiction + ": "))
 
-		By("what contradicts it being removed")
+		By("the contradicting add-on being removed")
 		Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
 		Eventually(conditionOf).WithContext(ctx).WithArguments(cluster, base, gate.ConditionInstallable).Should(HavePrefix("True "))
 	})

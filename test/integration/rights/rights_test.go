@@ -129,7 +129,7 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			g.Expect(reasons(events)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
 		}).WithTimeout(30 * time.Second).Should(Succeed())
 
-		By("what it reads only when a declaration asks for it")
+		By("reading objects that only some declarations need")
 		dependent := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "asking"}}
 		dependent.Spec.InstallStrategy.Type = "Manual"
 		dependent.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1.0"}

@@ -58,7 +58,7 @@ func probe(ctx context.Context) {
 	awaitGateAtCreation(ctx, portal, 0)
 }
 
-// awaitGateAtCreation waits until the webhook closes the gate of an add-on, because then it has read the declaration.
+// awaitGateAtCreation waits until the webhook closes the gate of a new add-on. By then, it has read the declaration.
 func awaitGateAtCreation(ctx context.Context, name string, run uint64) {
 	GinkgoHelper()
 	Eventually(func() (map[string]string, error) {

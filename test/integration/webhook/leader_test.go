@@ -121,7 +121,7 @@ var _ = Describe("The leader of addon-manager with the rights of deploy/hub", fu
 		Expect(hubClient.Patch(ctx, mutating.DeepCopy(), removeCA)).To(Succeed())
 		expectTrusted(ca)
 
-		By("what is published being no CA")
+		By("publishing an invalid CA")
 		versionsBefore := versions(ctx, validating, mutating)
 		for _, invalid := range []struct {
 			ca     string

@@ -114,7 +114,7 @@ var _ = Describe("With all replicas of the webhook dead", func() {
 		}
 		Expect(hubClient.Get(ctx, types.NamespacedName{Name: "survivor"}, reference(betaVersion, "survivor"))).
 			To(MatchError(ContainSubstring("conversion webhook")))
-		By("applying to what was written through v1beta1, which takes a conversion to compare")
+		By("applying objects that were written through v1beta1, which takes a conversion to compare")
 		applied := client.ApplyConfigurationFromUnstructured(clusterManagementAddOn(storage, "survivor", nil))
 		Expect(hubClient.Apply(
 			ctx, applied, client.FieldOwner("applier"), client.ForceOwnership,
