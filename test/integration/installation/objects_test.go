@@ -78,8 +78,8 @@ var _ = Describe("An AddOnInstallation", func() {
 		stopManaging()
 		uninstall(ctx, "east", "ib-leaf")
 		setStatus(ctx, "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
-			deletionTime := metav1.Now()
-			status.Phase, status.UnusedSince = dependencyv1alpha1.PhaseRemoving, &deletionTime
+			timestamp := metav1.Now()
+			status.Phase, status.UnusedSince = dependencyv1alpha1.PhaseRemoving, &timestamp
 		})
 		manage("1h")
 		Eventually(clustersWith(ctx, "ib-base")).Should(BeEmpty())

@@ -82,7 +82,7 @@ var _ = Describe("An add-on that reports no version", func() {
 		Expect(run("suggest", "deployed-itself")).To(ContainSubstring(
 			"run  kubectl annotate clustermanagementaddon deployed-itself dependency.addon.open-cluster-management.io/version=1.2.3 "))
 
-		By("running the commands")
+		By("making the changes of the commands")
 		for object, version := range map[client.Object]string{templated: "0.10.0", itself: "1.2.3"} {
 			observer.Cause("the user sets the version of " + object.GetName())
 			patch := `{"metadata": {"annotations": {"` + interlockv1alpha1.AddOnVersionAnnotation + `": "` + version + `"}}}`
