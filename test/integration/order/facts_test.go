@@ -188,7 +188,8 @@ var _ = Describe("A fact that only a managed cluster can report", Ordered, Conti
 		place.begin()
 		test, prometheus := place.uniqueName("test"), place.uniqueName("prometheus")
 		nameV1, templateV2 := prometheus+"-1", versionedTemplate(prometheus, prometheus+"-2", "2.0.0")
-		templateV2.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = `[{name: ` + test + `, type: IfInstalled, version: ">v0.22.1"}]`
+		edge := `[{name: ` + test + `, type: IfInstalled, version: ">v0.22.1"}]`
+		templateV2.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = edge
 		register(ctx, test, "", true)
 		setAnnotation(ctx, registration(test, ""), interlockv1alpha1.AddOnVersionAnnotation, "v0.21.1")
 		Expect(hub.Client.Create(ctx, versionedTemplate(prometheus, nameV1, "1.0.0"))).To(Succeed())
