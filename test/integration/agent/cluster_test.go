@@ -28,20 +28,19 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// The agent's rights, as they are deployed.
+// The agent's permissions, as they are deployed.
 const (
 	hubRole     = "../../../deploy/agent/hub-role.yaml"
 	managedRole = "../../../deploy/agent/managed-clusterrole.yaml"
 )
 
-// cluster is a namespace on the hub, and one of the same name on the managed
-// and the hosting cluster in which its add-ons run: a spec's own, so that
-// specs can share API servers.
+// cluster is a managed cluster of one spec: a namespace on the hub, and namespaces of the same name on the managed and the hosting
+// cluster, in which its add-ons run. So specs can share API servers.
 type cluster struct {
 	name string
 	// grace is the agent's grace period.
 	grace time.Duration
-	// hubUser and managedUser are the agent's users.
+	// hubUser and managedUser are the configurations of the agent's users.
 	hubUser, managedUser *rest.Config
 	hosting              *rest.Config
 
@@ -51,7 +50,7 @@ type cluster struct {
 
 var clusters int
 
-// newCluster makes a cluster whose agent has the rights that are deployed.
+// newCluster creates a cluster whose agent has the permissions that are deployed.
 func newCluster(ctx context.Context) *cluster {
 	clusters++
 	c := &cluster{name: fmt.Sprintf("cluster%d", clusters), grace: time.Hour, metrics: prometheus.NewRegistry()}
@@ -59,7 +58,7 @@ func newCluster(ctx context.Context) *cluster {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.name}}
 		Expect(administrator.Create(ctx, namespace)).To(Succeed())
 	}
-	// The name that the policies of deploy/hub limit.
+	// The policies of deploy/hub limit this user name.
 	user := "system:open-cluster-management:cluster:" + c.name + ":addon:interlock-agent:agent:interlock-agent-agent"
 	c.hubUser = addUser(fleet.Hub, user)
 	role := &rbacv1.Role{}
@@ -76,7 +75,7 @@ func newCluster(ctx context.Context) *cluster {
 	return c
 }
 
-func readerOfLeases(ctx context.Context, on *testenv.Cluster, administrator client.Client, user string) *rest.Config {
+func readerOfLeases(ctx context.Context, cluster *testenv.Cluster, administrator client.Client, user string) *rest.Config {
 	role := &rbacv1.ClusterRole{}
 	load(managedRole, role)
 	Expect(client.IgnoreAlreadyExists(administrator.Create(ctx, role))).To(Succeed())
@@ -85,23 +84,22 @@ func readerOfLeases(ctx context.Context, on *testenv.Cluster, administrator clie
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	})).To(Succeed())
-	return addUser(on, user)
+	return addUser(cluster, user)
 }
 
-func addUser(on *testenv.Cluster, name string) *rest.Config {
-	user, err := on.AddUser(name)
+func addUser(cluster *testenv.Cluster, name string) *rest.Config {
+	user, err := cluster.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
 	return user.Config
 }
 
-func load(path string, into any) {
+func load(path string, target any) {
 	content, err := os.ReadFile(path)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+	Expect(yaml.UnmarshalStrict(content, target)).To(Succeed())
 }
 
-// startAgent runs the cluster's agent until the spec ends; it returns a
-// channel that gets what the agent ended with, if it does so earlier.
+// startAgent runs the cluster's agent until the spec ends. The channel receives the agent's result if the agent ends earlier.
 func (c *cluster) startAgent() <-chan error {
 	GinkgoHelper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -111,13 +109,13 @@ func (c *cluster) startAgent() <-chan error {
 		Cluster: c.name, GracePeriod: c.grace, MetricsAddress: "0", HealthAddress: "0", Registry: c.metrics, Unnamed: true,
 	})
 	Expect(err).NotTo(HaveOccurred())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
+	exit := make(chan error, 1)
+	go func() { exit <- mgr.Start(ctx) }()
 	DeferCleanup(func() {
 		stop()
-		Eventually(ended).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
+		Eventually(exit).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
 	})
-	return ended
+	return exit
 }
 
 func (c *cluster) key(addOn string) client.ObjectKey {
@@ -125,15 +123,15 @@ func (c *cluster) key(addOn string) client.ObjectKey {
 }
 
 // install creates an add-on that keeps its lease in the cluster's namespace.
-func (c *cluster) install(ctx context.Context, addOn string, with ...func(*addonv1alpha1.ManagedClusterAddOn)) {
+func (c *cluster) install(ctx context.Context, addOn string, changes ...func(*addonv1alpha1.ManagedClusterAddOn)) {
 	GinkgoHelper()
-	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
-	installed.Spec.InstallNamespace = c.name //nolint:staticcheck // deprecated, and still where OCM installs an add-on
-	for _, change := range with {
-		change(installed)
+	object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
+	object.Spec.InstallNamespace = c.name //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	for _, change := range changes {
+		change(object)
 	}
-	status := installed.Status
-	Expect(hub.Create(ctx, installed)).To(Succeed())
+	status := object.Status
+	Expect(hub.Create(ctx, object)).To(Succeed())
 	c.report(ctx, addOn, map[string]any{"namespace": status.Namespace, "healthCheck": status.HealthCheck})
 }
 
@@ -142,8 +140,8 @@ func (c *cluster) report(ctx context.Context, addOn string, fields map[string]an
 	GinkgoHelper()
 	patch, err := json.Marshal(map[string]any{"status": fields})
 	Expect(err).NotTo(HaveOccurred())
-	reported := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
-	Expect(hub.Status().Patch(ctx, reported, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
+	Expect(hub.Status().Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
 func customized(addOn *addonv1alpha1.ManagedClusterAddOn) {
@@ -156,19 +154,18 @@ func hostedBy(cluster string) func(*addonv1alpha1.ManagedClusterAddOn) {
 	}
 }
 
-// set writes a condition the way stock writers do: a merge patch of the whole
-// list.
+// set writes a condition as stock writers do, with a merge patch of the whole list.
 func (c *cluster) set(ctx context.Context, addOn string, condition metav1.Condition) error {
-	stored := &addonv1alpha1.ManagedClusterAddOn{}
-	if err := hub.Get(ctx, c.key(addOn), stored); err != nil {
+	object := &addonv1alpha1.ManagedClusterAddOn{}
+	if err := hub.Get(ctx, c.key(addOn), object); err != nil {
 		return err
 	}
-	meta.SetStatusCondition(&stored.Status.Conditions, condition)
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": stored.Status.Conditions}})
+	meta.SetStatusCondition(&object.Status.Conditions, condition)
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": object.Status.Conditions}})
 	if err != nil {
 		return err
 	}
-	return hub.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("another-writer"))
+	return hub.Status().Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("another-writer"))
 }
 
 func degraded(status metav1.ConditionStatus, reason, message string) metav1.Condition {
@@ -179,37 +176,36 @@ func available(status metav1.ConditionStatus, reason string) metav1.Condition {
 	return metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: "set by another writer"}
 }
 
-// renew writes an add-on's lease the way its agent does; a zero time is one
-// that was never renewed.
-func renew(ctx context.Context, on client.Client, namespace, addOn string, at time.Time) {
+// renew writes an add-on's lease as its agent does. A zero time means that the lease was never renewed.
+func renew(ctx context.Context, clusterClient client.Client, namespace, addOn string, renewTime time.Time) {
 	GinkgoHelper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: addOn}}
 	set := func() {
 		lease.Spec.RenewTime = nil
-		if !at.IsZero() {
-			renewed := metav1.NewMicroTime(at)
-			lease.Spec.RenewTime = &renewed
+		if !renewTime.IsZero() {
+			timestamp := metav1.NewMicroTime(renewTime)
+			lease.Spec.RenewTime = &timestamp
 		}
 	}
-	err := on.Get(ctx, client.ObjectKeyFromObject(lease), lease)
+	err := clusterClient.Get(ctx, client.ObjectKeyFromObject(lease), lease)
 	if apierrors.IsNotFound(err) {
 		set()
-		Expect(on.Create(ctx, lease)).To(Succeed())
+		Expect(clusterClient.Create(ctx, lease)).To(Succeed())
 		return
 	}
 	Expect(err).NotTo(HaveOccurred())
 	set()
-	Expect(on.Update(ctx, lease)).To(Succeed())
+	Expect(clusterClient.Update(ctx, lease)).To(Succeed())
 }
 
-// availability returns what is stored, for use with Eventually.
+// availability reads the condition Available. It is for Eventually.
 func (c *cluster) availability(ctx context.Context, addOn string) func() (metav1.Condition, error) {
 	return func() (metav1.Condition, error) {
-		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		if err := hub.Get(ctx, c.key(addOn), stored); err != nil {
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := hub.Get(ctx, c.key(addOn), object); err != nil {
 			return metav1.Condition{}, err
 		}
-		if condition := meta.FindStatusCondition(stored.Status.Conditions, "Available"); condition != nil {
+		if condition := meta.FindStatusCondition(object.Status.Conditions, "Available"); condition != nil {
 			return *condition, nil
 		}
 		return metav1.Condition{}, nil
@@ -218,9 +214,9 @@ func (c *cluster) availability(ctx context.Context, addOn string) func() (metav1
 
 func (c *cluster) version(ctx context.Context, addOn string) func() (string, error) {
 	return func() (string, error) {
-		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		err := hub.Get(ctx, c.key(addOn), stored)
-		return stored.ResourceVersion, err
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Get(ctx, c.key(addOn), object)
+		return object.ResourceVersion, err
 	}
 }
 
@@ -241,8 +237,7 @@ func (c *cluster) events(ctx context.Context) func() ([]string, error) {
 	}
 }
 
-// series returns the names of the agent's metrics that have a series for the
-// add-on, with the sum of their values.
+// series returns the names of the agent's metrics that have a series for the add-on, with the sum of their values.
 func (c *cluster) series(addOn string) map[string]float64 {
 	GinkgoHelper()
 	families, err := c.metrics.Gather()

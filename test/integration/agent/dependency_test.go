@@ -20,108 +20,109 @@ var _ = Describe("The dependency rule", func() {
 		c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now())
 		c.install(ctx, "proxy")
-		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("True", leaseUpdated))
 
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing))
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missingGateway))
 
 		By("renewing the lease meanwhile")
 		renew(ctx, managed, c.name, "proxy", time.Now())
-		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be("False", required))
+		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(haveStatus("False", required))
 
 		By("saying more of why")
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing+"; and another"))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing+"; and another"))
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway+"; and another"))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missingGateway+"; and another"))
 
 		Expect(c.set(ctx, "proxy", degraded("True", "DependencyNotSatisfied", "an Optional one"))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("True", leaseUpdated))
 		Expect(c.events(ctx)()).NotTo(ContainElement("Warning "+required), "addon-manager emits that")
 	})
 
 	It("follows the lease again, whatever its state", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
-		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("Unknown", leaseNotFound))
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("False", required))
 		Expect(c.set(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("Unknown", leaseNotFound))
 	})
 
 	It("is asserted once where another writer replaces it by another reason", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
-		for _, other := range []metav1.Condition{available("Unknown", leaseNotFound), available("False", "ProbeUnavailable")} {
-			Expect(c.set(ctx, "proxy", other)).To(Succeed())
-			Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be(other.Status, other.Reason))
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("False", required))
+		for _, foreign := range []metav1.Condition{available("Unknown", leaseNotFound), available("False", "ProbeUnavailable")} {
+			Expect(c.set(ctx, "proxy", foreign)).To(Succeed())
+			Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(haveStatus(foreign.Status, foreign.Reason))
 		}
 
 		By("True, and another finding")
 		Expect(c.set(ctx, "proxy", available("True", leaseUpdated))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("False", required))
 		Expect(c.set(ctx, "proxy", available("Unknown", leaseNotFound))).To(Succeed())
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing+"; and another"))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missing+"; and another"))
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway+"; and another"))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(beWithMessage("False", required, missingGateway+"; and another"))
 	})
 
 	It("leaves the hub's report that the cluster is lost, whatever the state of the lease", func(ctx context.Context) {
 		c.startAgent()
 		renew(ctx, managed, c.name, "proxy", time.Now())
 		c.install(ctx, "proxy")
-		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-		lost := available("Unknown", "ManagedClusterLeaseUpdateStopped")
-		Expect(c.set(ctx, "proxy", lost)).To(Succeed())
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
-		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(be(lost.Status, lost.Reason))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("True", leaseUpdated))
+		lostCondition := available("Unknown", "ManagedClusterLeaseUpdateStopped")
+		Expect(c.set(ctx, "proxy", lostCondition)).To(Succeed())
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway))).To(Succeed())
+		Consistently(c.availability(ctx, "proxy")).WithTimeout(time.Second).Should(haveStatus(lostCondition.Status, lostCondition.Reason))
 
 		By("the registration agent being back")
 		Expect(c.set(ctx, "proxy", available("Unknown", leaseNotFound))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("False", required))
 	})
 
 	It("hands an add-on in Customized mode back to its own health check", func(ctx context.Context) {
 		c.install(ctx, "console", customized)
 		c.startAgent()
 		Expect(c.set(ctx, "console", available("True", "ProbeAvailable"))).To(Succeed())
-		Consistently(c.availability(ctx, "console")).WithTimeout(time.Second).Should(be("True", "ProbeAvailable"))
+		Consistently(c.availability(ctx, "console")).WithTimeout(time.Second).Should(haveStatus("True", "ProbeAvailable"))
 
-		Expect(c.set(ctx, "console", degraded("True", required, missing))).To(Succeed())
-		Eventually(c.availability(ctx, "console")).Should(beWithMessage("False", required, missing))
+		Expect(c.set(ctx, "console", degraded("True", required, missingGateway))).To(Succeed())
+		Eventually(c.availability(ctx, "console")).Should(beWithMessage("False", required, missingGateway))
 
 		Expect(c.set(ctx, "console", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
-		Eventually(c.availability(ctx, "console")).Should(be("False", awaiting))
+		Eventually(c.availability(ctx, "console")).Should(haveStatus("False", awaiting))
 
-		for _, own := range []metav1.Condition{available("True", "ProbeAvailable"), available("False", "ProbeUnavailable")} {
-			Expect(c.set(ctx, "console", own)).To(Succeed())
-			Consistently(c.availability(ctx, "console")).WithTimeout(500 * time.Millisecond).Should(be(own.Status, own.Reason))
+		for _, probeCondition := range []metav1.Condition{available("True", "ProbeAvailable"), available("False", "ProbeUnavailable")} {
+			Expect(c.set(ctx, "console", probeCondition)).To(Succeed())
+			Consistently(c.availability(ctx, "console")).WithTimeout(500 * time.Millisecond).
+				Should(haveStatus(probeCondition.Status, probeCondition.Reason))
 		}
-		Expect(c.managedTraffic.all()).To(BeEmpty(), "no lease is of interest in this mode")
+		Expect(c.managedTraffic.recordedRequests()).To(BeEmpty(), "no lease is of interest in this mode")
 	})
 
 	It("does not await a health check for longer than the grace period", func(ctx context.Context) {
 		c.grace = time.Second
 		c.install(ctx, "console", customized)
 		c.startAgent()
-		Expect(c.set(ctx, "console", degraded("True", required, missing))).To(Succeed())
-		Eventually(c.availability(ctx, "console")).Should(beWithMessage("False", required, missing))
+		Expect(c.set(ctx, "console", degraded("True", required, missingGateway))).To(Succeed())
+		Eventually(c.availability(ctx, "console")).Should(beWithMessage("False", required, missingGateway))
 		Expect(c.set(ctx, "console", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
-		Eventually(c.availability(ctx, "console")).Should(be("Unknown", awaiting))
+		Eventually(c.availability(ctx, "console")).Should(haveStatus("Unknown", awaiting))
 	})
 
 	It("changes no other condition, and owns no other", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
 		Expect(c.set(ctx, "proxy", metav1.Condition{Type: "Progressing", Status: "True", Reason: "Installing", Message: "wait"})).To(Succeed())
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("False", required))
 
-		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(hub.Get(ctx, c.key("proxy"), stored)).To(Succeed())
-		Expect(meta.FindStatusCondition(stored.Status.Conditions, "Progressing").Message).To(Equal("wait"))
-		Expect(meta.FindStatusCondition(stored.Status.Conditions, "Degraded").Message).To(Equal(missing))
-		for _, owner := range stored.ManagedFields {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(hub.Get(ctx, c.key("proxy"), addOn)).To(Succeed())
+		Expect(meta.FindStatusCondition(addOn.Status.Conditions, "Progressing").Message).To(Equal("wait"))
+		Expect(meta.FindStatusCondition(addOn.Status.Conditions, "Degraded").Message).To(Equal(missingGateway))
+		for _, owner := range addOn.ManagedFields {
 			if owner.Manager == "interlock-addon-agent" {
 				Expect(owner.Subresource).To(Equal("status"))
 				Expect(string(owner.FieldsV1.Raw)).To(And(
@@ -133,27 +134,27 @@ var _ = Describe("The dependency rule", func() {
 })
 
 var _ = Describe("A writer that keeps overwriting Available", func() {
-	It("is corrected at growing intervals, and in the end", func(ctx context.Context) {
+	It("is corrected at growing intervals, and once more when it stops", func(ctx context.Context) {
 		c := newCluster(ctx)
 		c.startAgent()
 		c.install(ctx, "proxy")
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
-		before := c.hubTraffic.written()
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("False", required))
+		writesBefore := c.hubTraffic.writes()
 
 		period, stop := context.WithTimeout(ctx, 5*time.Second)
 		defer stop()
 		overwritten := 0
-		for period.Err() == nil { // as fast as the API server takes it
+		for period.Err() == nil { // as fast as the API server responds
 			if c.set(period, "proxy", available("True", leaseUpdated)) == nil {
 				overwritten++
 			}
 		}
-		// At once, at once again, then after 0.5, 1 and 2 seconds.
-		Expect(c.hubTraffic.written()-before).To(And(BeNumerically(">=", 3), BeNumerically("<=", 6)), "overwritten %d times", overwritten)
+		// The writes come at once, at once again, then after 0.5, 1 and 2 seconds.
+		Expect(c.hubTraffic.writes()-writesBefore).To(And(BeNumerically(">=", 3), BeNumerically("<=", 6)), "overwritten %d times", overwritten)
 		Expect(overwritten).To(BeNumerically(">", 10), "not much of a contest")
 
-		Eventually(c.availability(ctx, "proxy")).WithTimeout(16 * time.Second).Should(be("False", required))
+		Eventually(c.availability(ctx, "proxy")).WithTimeout(16 * time.Second).Should(haveStatus("False", required))
 		Eventually(c.events(ctx)).Should(ContainElement("Warning AvailableContested"))
 		Expect(c.series("proxy")).To(HaveKeyWithValue("interlock_agent_contested_conditions_total", BeNumerically(">=", 2)))
 	})

@@ -7,18 +7,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The reasons of Available, spelled out: they are a contract with OCM and with
-// the dependency proposal.
+// The reasons of Available, as literals because they are a contract with OCM and with the dependency proposal.
 const (
-	leaseUpdated  = "ManagedClusterAddOnLeaseUpdated"
-	leaseStopped  = "ManagedClusterAddOnLeaseUpdateStopped"
-	leaseNotFound = "ManagedClusterAddOnLeaseNotFound"
-	required      = "RequiredDependencyNotSatisfied"
-	awaiting      = "AwaitingHealthCheck"
-	missing       = "Required addon 'gateway' is not installed or not available. (not installed)"
+	leaseUpdated   = "ManagedClusterAddOnLeaseUpdated"
+	leaseStopped   = "ManagedClusterAddOnLeaseUpdateStopped"
+	leaseNotFound  = "ManagedClusterAddOnLeaseNotFound"
+	required       = "RequiredDependencyNotSatisfied"
+	awaiting       = "AwaitingHealthCheck"
+	missingGateway = "Required addon 'gateway' is not installed or not available. (not installed)"
 )
 
-func be(status metav1.ConditionStatus, reason string) gomegatypes.GomegaMatcher {
+func haveStatus(status metav1.ConditionStatus, reason string) gomegatypes.GomegaMatcher {
 	return gstruct.MatchFields(gstruct.IgnoreExtras, gstruct.Fields{"Status": Equal(status), "Reason": Equal(reason)})
 }
 

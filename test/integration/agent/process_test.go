@@ -63,10 +63,10 @@ var _ = Describe("The command addon-agent", func() {
 			"no managed cluster to be found", `--kubeconfig="": `,
 			func() []string { return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile()} },
 		),
-		Entry("a hosting kubeconfig that is not there", `--hosting-kubeconfig="/nowhere": `, func() []string {
+		Entry("a missing hosting kubeconfig", `--hosting-kubeconfig="/nowhere": `, func() []string {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--kubeconfig", hubFile(), "--hosting-kubeconfig=/nowhere"}
 		}),
-		Entry("a grace period that is none", `--lease-grace-period=0s: `, func() []string {
+		Entry("an invalid grace period", `--lease-grace-period=0s: `, func() []string {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--lease-grace-period=0"}
 		}),
 		Entry(
@@ -76,7 +76,7 @@ var _ = Describe("The command addon-agent", func() {
 		Entry("an own lease without a namespace", `--own-lease="lease": must be namespace/name`, func() []string {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--own-lease=lease"}
 		}),
-		Entry("a log format that there is not", `--log-format="xml": `, func() []string {
+		Entry("an unknown log format", `--log-format="xml": `, func() []string {
 			return []string{"--cluster-name=c", "--hub-kubeconfig", hubFile(), "--log-format=xml"}
 		}),
 		Entry("an unknown flag", `unknown flag: --leader-elect`, func() []string { return []string{"--leader-elect"} }),
@@ -91,7 +91,7 @@ var _ = Describe("The command addon-agent", func() {
 			"--health-probe-bind-address", health, "--metrics-bind-address", metrics, "--log-format=json", "-v=1")
 		Eventually(statusCode("http://" + health + "/readyz")).Should(Equal(http.StatusOK))
 		Eventually(statusCode("http://" + health + "/healthz")).Should(Equal(http.StatusOK))
-		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("Unknown", leaseNotFound))
 		Eventually(statusCode("http://" + metrics + "/metrics")).Should(Equal(http.StatusOK))
 		Eventually(session.Err).Should(gbytes.Say(`{"level":"info".*"msg":"Available changed".*"reason":"ManagedClusterAddOnLeaseNotFound"`))
 

@@ -20,35 +20,35 @@ import (
 func isWrite(r request) bool { return r.method != http.MethodGet }
 
 var _ = Describe("The agent's rights", func() {
-	It("are enough for all that it does, and go no further", func(ctx context.Context) {
-		c, other := newCluster(ctx), newCluster(ctx)
+	It("suffice for all its requests, and allow no others", func(ctx context.Context) {
+		c, neighbor := newCluster(ctx), newCluster(ctx)
 		c.startAgent()
 		c.install(ctx, "proxy")
-		other.install(ctx, "proxy")
-		Eventually(c.availability(ctx, "proxy")).Should(be("Unknown", leaseNotFound))
+		neighbor.install(ctx, "proxy")
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("Unknown", leaseNotFound))
 		renew(ctx, managed, c.name, "proxy", time.Now())
-		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-		Expect(c.set(ctx, "proxy", degraded("True", required, missing))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("False", required))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("True", leaseUpdated))
+		Expect(c.set(ctx, "proxy", degraded("True", required, missingGateway))).To(Succeed())
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("False", required))
 		Expect(c.set(ctx, "proxy", degraded("False", "DependenciesSatisfied", ""))).To(Succeed())
-		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("True", leaseUpdated))
 		Eventually(c.events(ctx)).ShouldNot(BeEmpty())
 
 		for _, traffic := range []*traffic{&c.hubTraffic, &c.managedTraffic} {
-			Expect(traffic.all()).NotTo(BeEmpty())
-			Expect(traffic.all()).NotTo(ContainElement(Satisfy(refused)))
+			Expect(traffic.recordedRequests()).NotTo(BeEmpty())
+			Expect(traffic.recordedRequests()).NotTo(ContainElement(Satisfy(isRefused)))
 		}
 
 		agent := setup.ClientAs(c.hubUser, hub)
 		Expect(agent.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{})).To(Satisfy(apierrors.IsForbidden))
 		Expect(agent.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{})).To(Satisfy(apierrors.IsForbidden), "of all clusters")
-		theirs := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(agent.Get(ctx, other.key("proxy"), theirs)).To(Satisfy(apierrors.IsForbidden))
-		ours := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(agent.Get(ctx, c.key("proxy"), ours)).To(Succeed())
-		ours.Labels = map[string]string{"changed": "by-the-agent"}
-		Expect(agent.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
-		Expect(agent.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(agent.Get(ctx, neighbor.key("proxy"), addOn)).To(Satisfy(apierrors.IsForbidden))
+		ownAddOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(agent.Get(ctx, c.key("proxy"), ownAddOn)).To(Succeed())
+		ownAddOn.Labels = map[string]string{"changed": "by-the-agent"}
+		Expect(agent.Update(ctx, ownAddOn)).To(Satisfy(apierrors.IsForbidden))
+		Expect(agent.Delete(ctx, ownAddOn)).To(Satisfy(apierrors.IsForbidden))
 		Expect(agent.List(ctx, &coordinationv1.LeaseList{}, client.InNamespace(c.name))).To(Satisfy(apierrors.IsForbidden))
 	})
 
@@ -72,23 +72,23 @@ var _ = Describe("The agent's rights", func() {
 		c.startAgent()
 
 		By("creating and renewing unrelated leases meanwhile")
-		for _, unrelated := range []string{"node-1", "node-2", "gateway"} {
-			renew(ctx, managed, c.name, unrelated, time.Now())
+		for _, name := range []string{"node-1", "node-2", "gateway"} {
+			renew(ctx, managed, c.name, name, time.Now())
 		}
 		c.install(ctx, "proxy")
 		renew(ctx, managed, c.name, "proxy", time.Now())
-		Eventually(c.availability(ctx, "proxy")).Should(be("True", leaseUpdated))
-		for _, unrelated := range []string{"node-1", "node-2", "gateway"} {
-			renew(ctx, managed, c.name, unrelated, time.Now())
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("True", leaseUpdated))
+		for _, name := range []string{"node-1", "node-2", "gateway"} {
+			renew(ctx, managed, c.name, name, time.Now())
 		}
-		Eventually(c.availability(ctx, "proxy")).Should(be("False", leaseStopped))
-		Expect(c.managedTraffic.all()).NotTo(ContainElement(Or(Satisfy(refused), Satisfy(besides("proxy")))))
+		Eventually(c.availability(ctx, "proxy")).Should(haveStatus("False", leaseStopped))
+		Expect(c.managedTraffic.recordedRequests()).NotTo(ContainElement(Or(Satisfy(isRefused), Satisfy(notAbout("proxy")))))
 
 		By("watching no longer once the add-on is gone")
 		Expect(hub.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: "proxy"}})).To(Succeed())
 		Eventually(func() map[string]float64 { return c.series("proxy") }).Should(BeEmpty())
-		sent := len(c.managedTraffic.all())
+		requestsBefore := len(c.managedTraffic.recordedRequests())
 		renew(ctx, managed, c.name, "proxy", time.Now())
-		Consistently(func() int { return len(c.managedTraffic.all()) }).WithTimeout(time.Second).Should(Equal(sent))
+		Consistently(func() int { return len(c.managedTraffic.recordedRequests()) }).WithTimeout(time.Second).Should(Equal(requestsBefore))
 	})
 })

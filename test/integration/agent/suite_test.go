@@ -1,6 +1,5 @@
-// Package agent tests addon-agent between real API servers: a hub, a managed
-// cluster, and a cluster that hosts add-ons. Leases are written as add-ons do,
-// conditions as the other writers of a hub do.
+// Package agent tests addon-agent between real API servers: a hub, a managed cluster, and a cluster that hosts add-ons. Leases are
+// written as add-ons do, and conditions as the other writers of a hub do.
 package agent
 
 import (

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// request is one that the agent sent, and the code of the response.
+// request is a request of the agent, and the code of the response.
 type request struct {
 	method, path, query string
 	code                int
@@ -20,7 +20,7 @@ func (r request) String() string {
 	return fmt.Sprintf("%s %s?%s → %d", r.method, r.path, r.query, r.code)
 }
 
-// traffic is all that the agent sent to one API server.
+// traffic records all requests of the agent to one API server.
 type traffic struct {
 	mutex    sync.Mutex
 	requests []request
@@ -28,24 +28,24 @@ type traffic struct {
 
 // watch returns a configuration whose requests are recorded.
 func (t *traffic) watch(config *rest.Config) *rest.Config {
-	watched := rest.CopyConfig(config)
-	watched.Wrap(func(next http.RoundTripper) http.RoundTripper {
+	recordedConfig := rest.CopyConfig(config)
+	recordedConfig.Wrap(func(transport http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			response, err := next.RoundTrip(r)
-			sent := request{method: r.Method, path: r.URL.Path, query: r.URL.RawQuery}
+			response, err := transport.RoundTrip(r)
+			recordedRequest := request{method: r.Method, path: r.URL.Path, query: r.URL.RawQuery}
 			if err == nil {
-				sent.code = response.StatusCode
+				recordedRequest.code = response.StatusCode
 			}
 			t.mutex.Lock()
 			defer t.mutex.Unlock()
-			t.requests = append(t.requests, sent)
+			t.requests = append(t.requests, recordedRequest)
 			return response, err
 		})
 	})
-	return watched
+	return recordedConfig
 }
 
-func (t *traffic) all() []request {
+func (t *traffic) recordedRequests() []request {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return slices.Clone(t.requests)
@@ -53,24 +53,24 @@ func (t *traffic) all() []request {
 
 func (t *traffic) count(matches func(request) bool) int {
 	count := 0
-	for _, sent := range t.all() {
-		if matches(sent) {
+	for _, request := range t.recordedRequests() {
+		if matches(request) {
 			count++
 		}
 	}
 	return count
 }
 
-// written counts writes that were accepted.
-func (t *traffic) written() int {
+// writes counts writes that were accepted.
+func (t *traffic) writes() int {
 	return t.count(func(r request) bool { return r.method == http.MethodPatch && r.code == http.StatusOK })
 }
 
-func refused(r request) bool {
+func isRefused(r request) bool {
 	return r.code == http.StatusForbidden || r.code == http.StatusUnauthorized
 }
 
-func besides(name string) func(request) bool {
+func notAbout(name string) func(request) bool {
 	return func(r request) bool {
 		return !strings.HasSuffix(r.path, "/leases/"+name) && !strings.Contains(r.query, "fieldSelector=metadata.name%3D"+name)
 	}

@@ -15,19 +15,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// on1 are the names of what is on cluster1, and in its namespace on the hub.
-func on1(ctx context.Context) []string {
+// cluster1Objects returns the names of objects on cluster1, and in its namespace on the hub.
+func cluster1Objects(ctx context.Context) []string {
 	GinkgoHelper()
 	cluster := administrator(managed["cluster1"].Cluster)
 	var names []string
-	for list, from := range map[client.ObjectList]client.Client{
+	for list, reader := range map[client.ObjectList]client.Client{
 		&workv1.ManifestWorkList{}: hub, &appsv1.DeploymentList{}: cluster, &corev1.SecretList{}: cluster, &corev1.ServiceAccountList{}: cluster,
 	} {
 		var options []client.ListOption
-		if from == client.Client(hub) {
+		if reader == client.Client(hub) {
 			options = append(options, client.InNamespace("cluster1"))
 		}
-		Expect(from.List(ctx, list, options...)).To(Succeed())
+		Expect(reader.List(ctx, list, options...)).To(Succeed())
 		items, err := meta.ExtractList(list)
 		Expect(err).NotTo(HaveOccurred())
 		for _, item := range items {
@@ -41,36 +41,36 @@ func on1(ctx context.Context) []string {
 func annotate(ctx context.Context, hosting string) {
 	GinkgoHelper()
 	Eventually(func() error {
-		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
+		addOn, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
 		if err != nil {
 			return err
 		}
-		delete(installed.Annotations, ocmv1beta1.HostingClusterNameAnnotationKey)
+		delete(addOn.Annotations, ocmv1beta1.HostingClusterNameAnnotationKey)
 		if hosting != "" {
-			metav1.SetMetaDataAnnotation(&installed.ObjectMeta, ocmv1beta1.HostingClusterNameAnnotationKey, hosting)
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, ocmv1beta1.HostingClusterNameAnnotationKey, hosting)
 		}
-		return hub.Update(ctx, installed)
+		return hub.Update(ctx, addOn)
 	}).Should(Succeed())
 }
 
-// hostedNowhere has cluster10 name cluster1 as the cluster that is to run its agent.
+// hostedNowhere sets cluster1 as the hosting cluster of cluster10's agent, which OCM ignores.
 func hostedNowhere(ctx context.Context) {
-	before := on1(ctx)
+	objectsBefore := cluster1Objects(ctx)
 	annotate(ctx, "cluster1")
 
-	By("OCM deploying the agent anew, on cluster10 as before")
+	By("OCM deploying the agent again, on cluster10 as before")
 	cluster, err := clusterNamed(ctx, "cluster10")
 	Expect(err).NotTo(HaveOccurred())
 	metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, "open-cluster-management.io/image-registries",
 		`{"registries":[{"source":"quay.io/open-cluster-management","mirror":"hosted.example"}]}`)
 	Expect(hub.Update(ctx, cluster)).To(Succeed())
-	own := administrator(managed["cluster10"].Cluster)
-	Eventually(deploymentOn(ctx, own, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+	cluster10 := administrator(managed["cluster10"].Cluster)
+	Eventually(deploymentOn(ctx, cluster10, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 		ConsistOf(HaveField("Image", "hosted.example/interlock-addon-agent:0.1.0"))))
 
-	Expect(on1(ctx)).To(HaveEach(BeElementOf(before)))
-	installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
+	Expect(cluster1Objects(ctx)).To(HaveEach(BeElementOf(objectsBefore)))
+	addOn, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster10", addOnName)()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(installed.Finalizers).NotTo(ContainElement(ContainSubstring("host")))
+	Expect(addOn.Finalizers).NotTo(ContainElement(ContainSubstring("host")))
 	annotate(ctx, "")
 }

@@ -37,10 +37,10 @@ import (
 
 const defaultNamespace = "open-cluster-management-agent-addon"
 
-// get returns a function that reads an object anew.
-func get[T client.Object](ctx context.Context, from client.Client, object T, namespace, name string) func() (T, error) {
+// get returns a function that reads an object from the API server.
+func get[T client.Object](ctx context.Context, reader client.Client, object T, namespace, name string) func() (T, error) {
 	return func() (T, error) {
-		return object, from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+		return object, reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 	}
 }
 
@@ -48,26 +48,26 @@ func deploymentOn(ctx context.Context, cluster client.Client, namespace string) 
 	return addonagent.Deployment(ctx, cluster, namespace)
 }
 
-// available is the condition of the add-on of a name on a cluster.
+// available returns a function that reads the condition Available of an add-on on a cluster.
 func available(ctx context.Context, cluster, addOn string) func() (*metav1.Condition, error) {
 	return func() (*metav1.Condition, error) {
-		installed := &addonv1alpha1.ManagedClusterAddOn{}
-		err := hub.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, installed)
-		return meta.FindStatusCondition(installed.Status.Conditions, "Available"), err
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, object)
+		return meta.FindStatusCondition(object.Status.Conditions, "Available"), err
 	}
 }
 
-func be(status metav1.ConditionStatus, reason string) OmegaMatcher {
+func haveStatus(status metav1.ConditionStatus, reason string) OmegaMatcher {
 	return And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason))
 }
 
-// login is a kubeconfig of the agent's service account, as in its pod.
+// login returns a kubeconfig of the agent's service account, as in its pod.
 func login(ctx context.Context, cluster *testenv.Cluster, namespace string) string {
 	GinkgoHelper()
 	return addonagent.Login(ctx, cluster, administrator(cluster), namespace, GinkgoT().TempDir())
 }
 
-// hubOf is what the agent on a cluster may do with the kubeconfig it was given.
+// hubOf returns the kubeconfig that the agent on a cluster was given for the hub: its folder, and its content.
 func hubOf(ctx context.Context, cluster client.Client) (dir string, config *rest.Config) {
 	GinkgoHelper()
 	dir = GinkgoT().TempDir()
@@ -83,7 +83,7 @@ func startAgent(deployment *appsv1.Deployment, hubFolder string, flags ...string
 	return setup.Run(agent, append(addonagent.Args(deployment, hubFolder), flags...)...)
 }
 
-// probe has the kubelet report how many pods of the Deployment are ready.
+// probe reports how many pods of the Deployment are ready, as the kubelet does.
 func probe(ctx context.Context, cluster client.Client, ready int32) {
 	GinkgoHelper()
 	Eventually(func() error {
@@ -99,8 +99,9 @@ func probe(ctx context.Context, cluster client.Client, ready int32) {
 
 var _ = Describe("The agent as an add-on", Ordered, func() {
 	var session *gexec.Session
-	on := func(name string) client.Client { return administrator(managed[name].Cluster) }
-	one, two := func() client.Client { return on("cluster1") }, func() client.Client { return on("cluster10") }
+	clusterClient := func(name string) client.Client { return administrator(managed[name].Cluster) }
+	cluster1 := func() client.Client { return clusterClient("cluster1") }
+	cluster10 := func() client.Client { return clusterClient("cluster10") }
 
 	AfterAll(func() {
 		if session != nil {
@@ -116,8 +117,8 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		}
 		setup.Policies(ctx, hub)
 		session = startManager()
-		for cluster, on := range map[string]client.Client{"cluster1": one(), "cluster10": two()} {
-			Eventually(deploymentOn(ctx, on, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+		for cluster, clusterClient := range map[string]client.Client{"cluster1": cluster1(), "cluster10": cluster10()} {
+			Eventually(deploymentOn(ctx, clusterClient, defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 				ConsistOf(And(HaveField("Image", image), HaveField("ImagePullPolicy", corev1.PullIfNotPresent),
 					HaveField("Args", ContainElements("--cluster-name="+cluster, "--hub-kubeconfig=/managed/hub-kubeconfig/kubeconfig"))))))
 			Eventually(get(ctx, hub, &rbacv1.RoleBinding{}, cluster, "interlock-addon-agent")).Should(HaveField("Subjects", HaveEach(And(
@@ -135,83 +136,85 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Expect(hub.Create(
 			ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "dependent"}},
 		)).To(Succeed())
-		dir, _ := hubOf(ctx, one())
-		deployment, err := deploymentOn(ctx, one(), defaultNamespace)()
+		dir, _ := hubOf(ctx, cluster1())
+		deployment, err := deploymentOn(ctx, cluster1(), defaultNamespace)()
 		Expect(err).NotTo(HaveOccurred())
-		running := startAgent(deployment, dir, "--kubeconfig", login(ctx, managed["cluster1"].Cluster, defaultNamespace))
-		// Without a guard, OCM's agent may replace it at any time, as the add-on has no lease.
-		Eventually(running.Err).Should(gbytes.Say(`"Available changed".*"status":"False","reason":"RequiredDependencyNotSatisfied"`))
-		Eventually(get(ctx, one(), &coordinationv1.Lease{}, defaultNamespace, addOnName)).Should(Not(BeNil()))
-		Eventually(running.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
-		Expect(string(running.Err.Contents())).NotTo(ContainSubstring("forbidden"))
+		agentSession := startAgent(deployment, dir, "--kubeconfig", login(ctx, managed["cluster1"].Cluster, defaultNamespace))
+		// Without a guard, OCM's agent may replace the condition at any time, because the add-on has no lease.
+		Eventually(agentSession.Err).Should(gbytes.Say(`"Available changed".*"status":"False","reason":"RequiredDependencyNotSatisfied"`))
+		Eventually(get(ctx, cluster1(), &coordinationv1.Lease{}, defaultNamespace, addOnName)).Should(Not(BeNil()))
+		Eventually(agentSession.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		Expect(string(agentSession.Err.Contents())).NotTo(ContainSubstring("forbidden"))
 	})
 
-	It("counts the objects whose provider lets it, and reads no others", countsObjects)
+	It("counts the objects whose provider permits it, and reads no others", countsObjects)
 
 	It("is available while its pod is ready, as OCM sees it", func(ctx context.Context) {
-		probe(ctx, one(), 1)
-		Eventually(available(ctx, "cluster1", addOnName)).Should(be("True", "ProbeAvailable"))
-		probe(ctx, one(), 0)
-		Eventually(available(ctx, "cluster1", addOnName)).Should(be("False", "ProbeUnavailable"))
+		probe(ctx, cluster1(), 1)
+		Eventually(available(ctx, "cluster1", addOnName)).Should(haveStatus("True", "ProbeAvailable"))
+		probe(ctx, cluster1(), 0)
+		Eventually(available(ctx, "cluster1", addOnName)).Should(haveStatus("False", "ProbeUnavailable"))
 	})
 
 	It("gets its rights as one user, where an earlier release bound a group", func(ctx context.Context) {
-		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster1", addOnName)()
+		addOn, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, "cluster1", addOnName)()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.Apply(ctx, applyrbacv1.RoleBinding("interlock-addon-agent", "cluster1").
 			WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion("addon.open-cluster-management.io/v1beta1").
-				WithKind("ManagedClusterAddOn").WithName(addOnName).WithUID(installed.UID)).
+				WithKind("ManagedClusterAddOn").WithName(addOnName).WithUID(addOn.UID)).
 			WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName("interlock-addon-agent-hub")).
 			WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.GroupKind).WithName("agents")),
 			client.FieldOwner("interlock-addon-manager"), client.ForceOwnership)).To(Succeed())
 		trigger := []byte(`{"metadata":{"annotations":{"test":"changed"}}}`)
-		Expect(hub.Patch(ctx, installed, client.RawPatch(types.MergePatchType, trigger))).To(Succeed())
+		Expect(hub.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, trigger))).To(Succeed())
 		Eventually(get(ctx, hub, &rbacv1.RoleBinding{}, "cluster1", "interlock-addon-agent")).Should(HaveField("Subjects",
 			And(Not(BeEmpty()), HaveEach(HaveField("Kind", rbacv1.UserKind)))))
 
 		By("a certificate of that release being valid until it is replaced")
-		former := rest.CopyConfig(fleet.Config)
-		former.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
-		acting := setup.ClientAs(former, hub)
+		formerConfig := rest.CopyConfig(fleet.Config)
+		formerConfig.Impersonate.UserName = "system:open-cluster-management:cluster:cluster1:addon:interlock-agent:agent:interlock-agent"
+		userClient := setup.ClientAs(formerConfig, hub)
 		Eventually(func() error {
-			return acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
+			return userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster1"))
 		}).Should(Succeed())
-		Expect(acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10"))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10"))).To(Satisfy(apierrors.IsForbidden))
 	})
 
 	It("needs no right of addon-manager to write works or to approve certificates", func(ctx context.Context) {
-		acting := setup.ClientAs(managerLogin.Config, hub)
+		userClient := setup.ClientAs(managerLogin.Config, hub)
 		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "w"}}
-		Expect(acting.Create(ctx, work, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Create(ctx, work, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 		requests := &certificatesv1.CertificateSigningRequestList{}
 		Expect(hub.List(ctx, requests)).To(Succeed())
 		Expect(requests.Items).NotTo(BeEmpty())
-		Expect(acting.SubResource("approval").Update(ctx, &requests.Items[0], client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.SubResource("approval").Update(ctx, &requests.Items[0], client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 	})
 
-	It("may do on the whole API of the hub what its role says, in the namespace of its cluster, and nothing elsewhere", wholeAPI)
+	It("has exactly the permissions of its role on the whole API of the hub, and only in the namespace of its cluster", wholeAPI)
 
 	It("may do nothing in the namespace of another cluster, and read no registrations", func(ctx context.Context) {
-		_, ours := hubOf(ctx, one())
-		acting := setup.ClientAs(ours, hub)
-		theirs := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster10", Name: addOnName}}
-		own := &addonv1alpha1.ManagedClusterAddOn{}
-		Eventually(func() error { return acting.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: addOnName}, own) }).Should(Succeed())
+		_, agentConfig := hubOf(ctx, cluster1())
+		userClient := setup.ClientAs(agentConfig, hub)
+		foreignAddOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster10", Name: addOnName}}
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Eventually(func() error {
+			return userClient.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: addOnName}, addOn)
+		}).Should(Succeed())
 		status := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"namespace":"elsewhere"}}`))
 		event := &eventsv1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster10", GenerateName: "e"}, EventTime: metav1.NowMicro()}
-		for what, err := range map[string]error{
-			"read":                 acting.Get(ctx, client.ObjectKeyFromObject(theirs), theirs.DeepCopy()),
-			"list":                 acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10")),
-			"list on all clusters": acting.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}),
-			"write the status":     acting.Status().Patch(ctx, theirs.DeepCopy(), status),
-			"write":                acting.Patch(ctx, theirs.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{}`))),
-			"delete":               acting.Delete(ctx, theirs.DeepCopy()),
-			"make an event":        acting.Create(ctx, event),
-			"read registrations":   acting.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{}),
-			"read works":           acting.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace("cluster1")),
-			"read secrets":         acting.List(ctx, &corev1.SecretList{}, client.InNamespace("cluster1")),
+		for action, err := range map[string]error{
+			"read":                 userClient.Get(ctx, client.ObjectKeyFromObject(foreignAddOn), foreignAddOn.DeepCopy()),
+			"list":                 userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.InNamespace("cluster10")),
+			"list on all clusters": userClient.List(ctx, &addonv1alpha1.ManagedClusterAddOnList{}),
+			"write the status":     userClient.Status().Patch(ctx, foreignAddOn.DeepCopy(), status),
+			"write":                userClient.Patch(ctx, foreignAddOn.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{}`))),
+			"delete":               userClient.Delete(ctx, foreignAddOn.DeepCopy()),
+			"make an event":        userClient.Create(ctx, event),
+			"read registrations":   userClient.List(ctx, &addonv1alpha1.ClusterManagementAddOnList{}),
+			"read works":           userClient.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace("cluster1")),
+			"read secrets":         userClient.List(ctx, &corev1.SecretList{}, client.InNamespace("cluster1")),
 		} {
-			Expect(err).To(Satisfy(apierrors.IsForbidden), what)
+			Expect(err).To(Satisfy(apierrors.IsForbidden), action)
 		}
 	})
 
@@ -227,7 +230,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 
 	It("takes its settings from an AddOnDeploymentConfig", func(ctx context.Context) {
 		configure(ctx, "cluster1", config)
-		Eventually(deploymentOn(ctx, one(), "interlock-here")).Should(HaveField("Spec.Template.Spec", And(
+		Eventually(deploymentOn(ctx, cluster1(), "interlock-here")).Should(HaveField("Spec.Template.Spec", And(
 			HaveField("NodeSelector", HaveKeyWithValue("role", "infra")),
 			HaveField("Tolerations", ConsistOf(corev1.Toleration{Key: "infra", Operator: corev1.TolerationOpExists})),
 			HaveField("Containers", ConsistOf(And(
@@ -238,8 +241,8 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 					corev1.EnvVar{Name: "NO_PROXY", Value: ".svc"})),
 			))),
 		)))
-		Eventually(get(ctx, one(), &corev1.Secret{}, "interlock-here", addOnName+"-hub-kubeconfig")).Should(Not(BeNil()))
-		Eventually(func() error { _, err := deploymentOn(ctx, one(), defaultNamespace)(); return err }).Should(Satisfy(apierrors.IsNotFound))
+		Eventually(get(ctx, cluster1(), &corev1.Secret{}, "interlock-here", addOnName+"-hub-kubeconfig")).Should(Not(BeNil()))
+		Eventually(func() error { _, err := deploymentOn(ctx, cluster1(), defaultNamespace)(); return err }).Should(Satisfy(apierrors.IsNotFound))
 	})
 
 	It("pulls from the registry that a managed cluster names", func(ctx context.Context) {
@@ -248,7 +251,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, "open-cluster-management.io/image-registries",
 			`{"registries":[{"source":"quay.io/open-cluster-management","mirror":"local.example"}]}`)
 		Expect(hub.Update(ctx, cluster)).To(Succeed())
-		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+		Eventually(deploymentOn(ctx, cluster10(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 			ConsistOf(HaveField("Image", "local.example/interlock-addon-agent:0.1.0"))))
 	})
 
@@ -259,18 +262,18 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		common.Spec.CustomizedVariables = []ocmv1beta1.CustomizedVariable{{Name: "ImagePullPolicy", Value: "Never"}}
 		Expect(hub.Create(ctx, common)).To(Succeed())
 		Eventually(func() error {
-			registered, err := get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()
+			registration, err := get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()
 			if err != nil {
 				return err
 			}
-			for i, config := range registered.Spec.DefaultConfigs {
+			for i, config := range registration.Spec.DefaultConfigs {
 				if config.Resource == "addondeploymentconfigs" {
-					registered.Spec.DefaultConfigs[i] = configReference(common)
+					registration.Spec.DefaultConfigs[i] = configReference(common)
 				}
 			}
-			return hub.Update(ctx, registered)
+			return hub.Update(ctx, registration)
 		}).Should(Succeed())
-		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+		Eventually(deploymentOn(ctx, cluster10(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 			ConsistOf(HaveField("ImagePullPolicy", corev1.PullNever))))
 	})
 
@@ -283,7 +286,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		session = launch(manager, managerFlags(fleet.Kubeconfig(), "--install-agent", "--agent-image=registry.example/agent:v2")...)
 		Eventually(session.Err).Should(gbytes.Say("--install-agent is deprecated: apply deploy/agent-addon"))
-		Eventually(deploymentOn(ctx, two(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
+		Eventually(deploymentOn(ctx, cluster10(), defaultNamespace)).Should(HaveField("Spec.Template.Spec.Containers",
 			ConsistOf(HaveField("Image", "registry.example/agent:v2"))))
 		Expect(get(ctx, hub, &ocmv1beta1.ClusterManagementAddOn{}, "", addOnName)()).To(HaveField("Spec.InstallStrategy.Placements",
 			ConsistOf(HaveField("PlacementRef", Equal(ocmv1beta1.PlacementRef{Namespace: "open-cluster-management-global-set", Name: "global"})))))
@@ -309,7 +312,7 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 		var bindings rbacv1.RoleBindingList
 		Expect(hub.List(ctx, &bindings, client.MatchingLabels{ocmv1beta1.AddonLabelKey: addOnName})).To(Succeed())
 		Expect(bindings.Items).To(BeEmpty())
-		for _, cluster := range []client.Client{one(), two()} {
+		for _, cluster := range []client.Client{cluster1(), cluster10()} {
 			for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &rbacv1.ClusterRoleBindingList{}, &rbacv1.RoleBindingList{}} {
 				Expect(cluster.List(ctx, list)).To(Succeed())
 				items, err := meta.ExtractList(list)
@@ -317,18 +320,18 @@ var _ = Describe("The agent as an add-on", Ordered, func() {
 				Expect(items).NotTo(ContainElement(HaveField("Name", HavePrefix("interlock-"))), "%T", list)
 			}
 		}
-		Expect(one().Get(ctx, client.ObjectKey{Name: defaultNamespace}, &corev1.Namespace{})).To(Succeed(), "what others share stays")
+		Expect(cluster1().Get(ctx, client.ObjectKey{Name: defaultNamespace}, &corev1.Namespace{})).To(Succeed(), "what others share stays")
 	})
 
 	type request = func(context.Context, client.Client) error
 
-	DescribeTable("needs rights that no request shows", func(ctx context.Context, without string, request request) {
-		entitled := setup.ClientAs(managerWithout(ctx, ""), hub)
-		Eventually(func() error { return request(ctx, entitled) }).Should(Succeed(), "with all rights")
-		lacking := setup.ClientAs(managerWithout(ctx, without), hub)
-		Eventually(func() error { return request(ctx, lacking) }).Should(Satisfy(apierrors.IsForbidden), "without "+without)
+	DescribeTable("needs rights that no request shows", func(ctx context.Context, withheld string, request request) {
+		entitledClient := setup.ClientAs(managerWithout(ctx, ""), hub)
+		Eventually(func() error { return request(ctx, entitledClient) }).Should(Succeed(), "with all rights")
+		limitedClient := setup.ClientAs(managerWithout(ctx, withheld), hub)
+		Eventually(func() error { return request(ctx, limitedClient) }).Should(Satisfy(apierrors.IsForbidden), "without "+withheld)
 	},
 		Entry("to create a binding by applying", "create rolebindings", applyBinding),
-		Entry("to bind the agents' role, which may come to contain what addon-manager may not", "bind clusterroles", applyBindingOfMore),
+		Entry("to bind the agents' role, which may later contain permissions that addon-manager lacks", "bind clusterroles", applyBindingOfMore),
 	)
 })

@@ -22,15 +22,15 @@ import (
 	"open-cluster-management.io/interlock/test/setup"
 )
 
-// provide installs an add-on on cluster1 that provides ConfigMaps and Secrets, and lets the agent count the former. OCM's work
-// agent creates its ClusterRole.
+// provide installs an add-on on cluster1 that provides ConfigMaps and Secrets. It lets the agent count the ConfigMaps. OCM's work agent
+// creates its ClusterRole.
 func provide(ctx context.Context) {
 	GinkgoHelper()
 	const name = "provider"
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Annotations: map[string]string{addonv1alpha1.DependenciesAnnotation: "{provides: [{kind: ConfigMap}, {kind: Secret}]}"},
 	}}
-	registered.Spec.InstallStrategy.Type = "Manual"
+	registration.Spec.InstallStrategy.Type = "Manual"
 	lets := &rbacv1.ClusterRole{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
 		ObjectMeta: metav1.ObjectMeta{Name: "provider-objects", Labels: map[string]string{dependencyv1alpha1.AggregateToCountLabel: "true"}},
@@ -39,7 +39,7 @@ func provide(ctx context.Context) {
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
 	work.Spec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Object: lets}}}
 	for _, object := range []client.Object{
-		registered, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}, work,
+		registration, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}, work,
 	} {
 		Expect(hub.Create(ctx, object)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) {
@@ -49,24 +49,24 @@ func provide(ctx context.Context) {
 	}
 }
 
-// countsObjects is what the agent may list on its managed cluster, and what it makes of that: the rights are those that OCM's
-// work agent could create, and that Kubernetes aggregates.
+// countsObjects checks the permissions of the agent to list objects on its managed cluster, and the counts that it reports. OCM's work
+// agent could create the permissions, and Kubernetes aggregates them.
 func countsObjects(ctx context.Context) {
 	provide(ctx)
-	one := administrator(managed["cluster1"].Cluster)
+	cluster1 := administrator(managed["cluster1"].Cluster)
 	kubeconfig := login(ctx, managed["cluster1"].Cluster, defaultNamespace)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
-	acting := setup.ClientAs(config, hub)
-	Eventually(func() error { return acting.List(ctx, &corev1.ConfigMapList{}) }).Should(Succeed(), "the role is aggregated")
-	Expect(acting.List(ctx, &corev1.SecretList{})).To(Satisfy(apierrors.IsForbidden))
-	listed := client.ObjectKey{Namespace: "kube-system", Name: "kube-root-ca.crt"}
-	Expect(acting.Get(ctx, listed, &corev1.ConfigMap{})).To(Satisfy(apierrors.IsForbidden))
+	userClient := setup.ClientAs(config, hub)
+	Eventually(func() error { return userClient.List(ctx, &corev1.ConfigMapList{}) }).Should(Succeed(), "the role is aggregated")
+	Expect(userClient.List(ctx, &corev1.SecretList{})).To(Satisfy(apierrors.IsForbidden))
+	configMapKey := client.ObjectKey{Namespace: "kube-system", Name: "kube-root-ca.crt"}
+	Expect(userClient.Get(ctx, configMapKey, &corev1.ConfigMap{})).To(Satisfy(apierrors.IsForbidden))
 
-	dir, _ := hubOf(ctx, one)
-	deployment, err := deploymentOn(ctx, one, defaultNamespace)()
+	dir, _ := hubOf(ctx, cluster1)
+	deployment, err := deploymentOn(ctx, cluster1, defaultNamespace)()
 	Expect(err).NotTo(HaveOccurred())
-	running := startAgent(deployment, dir, "--kubeconfig", kubeconfig)
+	agentSession := startAgent(deployment, dir, "--kubeconfig", kubeconfig)
 	reads := administrator(fleet.Cluster)
 	Expect(dependencyv1alpha1.AddToScheme(reads.Scheme())).To(Succeed())
 	Eventually(func() (counts []string, err error) {
@@ -77,9 +77,9 @@ func countsObjects(ctx context.Context) {
 		}
 		return counts, err
 	}).Should(HaveExactElements("ConfigMap  true", "Secret Forbidden false"))
-	Eventually(running.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+	Eventually(agentSession.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 
 	By("OCM leaving the rules to Kubernetes")
 	role := &rbacv1.ClusterRole{}
-	Expect(get(ctx, one, role, "", "interlock-addon-agent-objects")()).To(HaveField("Rules", HaveLen(1)))
+	Expect(get(ctx, cluster1, role, "", "interlock-addon-agent-objects")()).To(HaveField("Rules", HaveLen(1)))
 }

@@ -25,9 +25,8 @@ import (
 
 var auditLog string
 
-// audited are the flags with which the API server logs what a witness needs, and
-// what addon-manager reads.
-func audited() (flags map[string][]string, log string) {
+// auditFlags returns the flags with which the API server logs the requests that the witness needs, and the reads of addon-manager.
+func auditFlags() (flags map[string][]string, log string) {
 	GinkgoHelper()
 	flags, log, err := witness.AuditFlags(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
@@ -49,12 +48,10 @@ type right struct{ verb, group, resource string }
 
 func (r right) String() string { return r.verb + " " + r.resource }
 
-// implied are the rights that the API server asks for in the course of another
-// request; each has a spec of its own.
-var implied = []string{"create rolebindings", "bind clusterroles"}
+// impliedRights are permissions that the API server requires in the course of another request. Each has a spec of its own.
+var impliedRights = []string{"create rolebindings", "bind clusterroles"}
 
-// unused are the rights of deploy/hub/agent-clusterrole.yaml that addon-manager
-// has made no use of.
+// unused returns the permissions of deploy/hub/agent-clusterrole.yaml that addon-manager has not used.
 func unused() []string {
 	GinkgoHelper()
 	used := map[right]bool{}
@@ -78,9 +75,9 @@ func unused() []string {
 	}
 	var idle []string
 	for _, granted := range rightsOf(agentRules()) {
-		// An informer lists and watches; it may do both in one request.
+		// An informer lists and watches. It may do both in one request.
 		streamed := granted.verb == "list" && used[right{"watch", granted.group, granted.resource}]
-		if !used[granted] && !streamed && !slices.Contains(implied, granted.String()) {
+		if !used[granted] && !streamed && !slices.Contains(impliedRights, granted.String()) {
 			idle = append(idle, granted.String())
 		}
 	}
@@ -94,23 +91,23 @@ func agentRules() []rbacv1.PolicyRule {
 }
 
 func rightsOf(rules []rbacv1.PolicyRule) []right {
-	var all []right
+	var rights []right
 	for _, rule := range rules {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					all = append(all, right{verb, group, resource})
+					rights = append(rights, right{verb, group, resource})
 				}
 			}
 		}
 	}
-	return all
+	return rights
 }
 
 var users int
 
-// managerWithout is somebody with the rights of addon-manager but one.
-func managerWithout(ctx context.Context, without string) *rest.Config {
+// managerWithout returns the configuration of a user with all permissions of addon-manager except one.
+func managerWithout(ctx context.Context, withheld string) *rest.Config {
 	GinkgoHelper()
 	users++
 	name := fmt.Sprintf("manager-%d", users)
@@ -118,7 +115,7 @@ func managerWithout(ctx context.Context, without string) *rest.Config {
 	load("hub/clusterrole.yaml", role)
 	rules := role.Rules
 	for _, rule := range agentRules() {
-		rule.Verbs = slices.DeleteFunc(rule.Verbs, func(verb string) bool { return verb+" "+rule.Resources[0] == without })
+		rule.Verbs = slices.DeleteFunc(rule.Verbs, func(verb string) bool { return verb+" "+rule.Resources[0] == withheld })
 		rules = append(rules, rule)
 	}
 	rules = slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool { return len(rule.Verbs) == 0 })
@@ -129,29 +126,29 @@ func managerWithout(ctx context.Context, without string) *rest.Config {
 	})).To(Succeed())
 	user, err := fleet.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
-	// The API server takes up roles a moment after they are made.
+	// The API server observes roles a moment after they are created.
 	Eventually(func() error {
 		return setup.ClientAs(user.Config, hub).List(ctx, &ocmv1beta1.AddOnDeploymentConfigList{})
 	}).Should(Succeed())
 	return user.Config
 }
 
-// The requests are those of addon-manager, and change nothing.
+// The requests are those of addon-manager. They change nothing.
 
-func applyBinding(ctx context.Context, acting client.Client) error {
+func applyBinding(ctx context.Context, userClient client.Client) error {
 	err := hub.Delete(ctx, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-addon-agent"}})
 	Expect(client.IgnoreNotFound(err)).To(Succeed())
-	return acting.Apply(ctx, applyrbacv1.RoleBinding("interlock-addon-agent", "cluster1").
+	return userClient.Apply(ctx, applyrbacv1.RoleBinding("interlock-addon-agent", "cluster1").
 		WithRoleRef(applyrbacv1.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName("interlock-addon-agent-hub")).
 		WithSubjects(applyrbacv1.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(rbacv1.UserKind).WithName("somebody")),
 		client.FieldOwner("test"), client.DryRunAll)
 }
 
-// applyBindingOfMore binds the agents' role with a right that addon-manager has not.
-func applyBindingOfMore(ctx context.Context, acting client.Client) error {
+// applyBindingOfMore binds the agents' role, which contains a permission that addon-manager does not have.
+func applyBindingOfMore(ctx context.Context, userClient client.Client) error {
 	role := &rbacv1.ClusterRole{}
 	Expect(hub.Get(ctx, client.ObjectKey{Name: "interlock-addon-agent-hub"}, role)).To(Succeed())
 	role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
 	Expect(hub.Update(ctx, role)).To(Succeed())
-	return applyBinding(ctx, acting) // as often as it takes the API server to take up the role
+	return applyBinding(ctx, userClient) // repeated until the API server observes the role
 }

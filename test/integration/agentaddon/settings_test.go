@@ -48,12 +48,12 @@ func configure(ctx context.Context, cluster string, config *ocmv1beta1.AddOnDepl
 	GinkgoHelper()
 	Expect(hub.Create(ctx, config)).To(Succeed())
 	Eventually(func() error {
-		installed, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, cluster, addOnName)()
+		addOn, err := get(ctx, hub, &ocmv1beta1.ManagedClusterAddOn{}, cluster, addOnName)()
 		if err != nil {
 			return err
 		}
-		installed.Spec.Configs = []ocmv1beta1.AddOnConfig{configReference(config)}
-		return hub.Update(ctx, installed)
+		addOn.Spec.Configs = []ocmv1beta1.AddOnConfig{configReference(config)}
+		return hub.Update(ctx, addOn)
 	}).Should(Succeed())
 }
 
@@ -68,20 +68,19 @@ func clusterNamed(ctx context.Context, name string) (*clusterv1.ManagedCluster, 
 	return get(ctx, hub, &clusterv1.ManagedCluster{}, "", name)()
 }
 
-// forgery is a request by the registration agent of a cluster for the certificate
-// of addon-agent on another cluster.
-func forgery(ctx context.Context, by, cluster string) *certificatesv1.CertificateSigningRequest {
+// forgery requests a certificate of addon-agent on a cluster, as the registration agent of another cluster.
+func forgery(ctx context.Context, requester, cluster string) *certificatesv1.CertificateSigningRequest {
 	GinkgoHelper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	Expect(err).NotTo(HaveOccurred())
-	own := "system:open-cluster-management:cluster:" + cluster + ":addon:" + addOnName
-	groups := []string{own, "system:open-cluster-management:addon:" + addOnName, "system:authenticated"}
-	request := signingRequest("addon-forged", cluster, addOnName, own+":agent:"+addOnName+"-agent", groups, key)
-	Expect(setup.ClientAs(registrationAgent(by), hub).Create(ctx, request)).To(Succeed())
+	groupOfAddOn := "system:open-cluster-management:cluster:" + cluster + ":addon:" + addOnName
+	groups := []string{groupOfAddOn, "system:open-cluster-management:addon:" + addOnName, "system:authenticated"}
+	request := signingRequest("addon-forged", cluster, addOnName, groupOfAddOn+":agent:"+addOnName+"-agent", groups, key)
+	Expect(setup.ClientAs(registrationAgent(requester), hub).Create(ctx, request)).To(Succeed())
 	return request
 }
 
-// signingRequest is a request for a certificate by the registration agent of a cluster.
+// signingRequest returns a request for a certificate by the registration agent of a cluster.
 func signingRequest(name, cluster, addOn, user string, groups []string, key *rsa.PrivateKey) *certificatesv1.CertificateSigningRequest {
 	GinkgoHelper()
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{

@@ -1,6 +1,5 @@
-// Package agentaddon tests addon-agent as an add-on of OCM: OCM deploys it from the
-// objects of deploy/agent-addon. addon-manager is a process with the rights of
-// deploy/hub, and addon-agent a process with what OCM gives to its Deployment.
+// Package agentaddon tests addon-agent as an add-on of OCM, which deploys it from the objects of deploy/agent-addon. addon-manager is a
+// process with the permissions of deploy/hub, and addon-agent a process with the files that OCM gives to its Deployment.
 package agentaddon
 
 import (
@@ -38,7 +37,7 @@ import (
 const (
 	namespace = "interlock-system"
 	addOnName = "interlock-agent"
-	// image is that of deploy/agent-addon.
+	// image is the image of deploy/agent-addon.
 	image = "quay.io/open-cluster-management/interlock-addon-agent:0.1.0"
 	// managerUser is the user of addon-manager on the hub.
 	managerUser = "addon-manager"
@@ -48,7 +47,7 @@ var (
 	fleet        *ocm.Hub
 	managed      = map[string]*ocm.ManagedCluster{}
 	hub          client.WithWatch
-	manager      string // the binaries
+	manager      string // paths of the binaries
 	agent        string
 	managerLogin *testenv.User
 )
@@ -63,17 +62,17 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	var err error
-	// A hub that requires the right to make owners wait, as OpenShift's does.
+	// This hub requires the permission to set owners that block deletion, as OpenShift does.
 	strict := ocm.HubOptions{InterlockCRDs: true}
-	strict.Flags, auditLog = audited()
+	strict.Flags, auditLog = auditFlags()
 	strict.Flags["enable-admission-plugins"] = []string{"OwnerReferencesPermissionEnforcement"}
 	fleet, err = ocm.StartHub(ctx, strict)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(fleet.Stop()).To(Succeed()) })
 	hub = administrator(fleet.Cluster)
-	// Conditions and labels are not judged: the suite changes too much.
+	// Conditions and labels are not judged, because the suite changes too many of them.
 	suite.Start(ctx, witness.Options{Hub: fleet.Config, AuditLog: auditLog}, suite.Undeclared)
-	create(ctx, "docs/examples/global-placement.yaml") // which OCM leaves to its users
+	create(ctx, "docs/examples/global-placement.yaml") // OCM leaves the Placement to its users
 	for _, name := range []string{"cluster1", "cluster10"} {
 		join(ctx, name)
 	}
@@ -90,11 +89,11 @@ func administrator(cluster *testenv.Cluster) client.WithWatch {
 	return setup.Administrator(cluster, addonv1alpha1.AddToScheme, ocmv1beta1.Install, clusterv1.Install, workv1.Install)
 }
 
-func load(file string, into any) {
+func load(file string, target any) {
 	GinkgoHelper()
 	content, err := os.ReadFile("../../../deploy/" + file)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+	Expect(yaml.UnmarshalStrict(content, target)).To(Succeed())
 }
 
 // grant gives addon-manager the roles of deploy/hub.
@@ -123,7 +122,7 @@ func grant(ctx context.Context) {
 	}
 }
 
-// startManager runs addon-manager as deploy/agent-addon has it.
+// startManager runs addon-manager with the flags of deploy/agent-addon.
 func startManager() *gexec.Session {
 	GinkgoHelper()
 	return launch(manager, managerFlags(managerLogin.Kubeconfig, "--grant-agent-rights")...)
@@ -156,12 +155,12 @@ func create(ctx context.Context, file string) {
 
 func join(ctx context.Context, name string) {
 	GinkgoHelper()
-	joined, err := fleet.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second})
+	cluster, err := fleet.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second})
 	Expect(err).NotTo(HaveOccurred())
-	managed[name] = joined
+	managed[name] = cluster
 }
 
-// registrationAgent is what OCM's registration agent of a cluster may do on the hub.
+// registrationAgent returns a configuration with the permissions of a cluster's registration agent on the hub.
 func registrationAgent(cluster string) *rest.Config {
 	GinkgoHelper()
 	config, err := clientcmd.BuildConfigFromFlags("", managed[cluster].HubKubeconfig())

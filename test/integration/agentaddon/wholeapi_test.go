@@ -23,16 +23,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// verbs are those of Kubernetes, with those that RBAC and admission ask for beside a request.
+// verbs are the verbs of Kubernetes, and those that RBAC and admission check in addition.
 var verbs = []string{
 	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection",
 	"bind", "escalate", "impersonate", "approve", "sign", "attest", "use", "proxy",
 }
 
-// served are all resources of the hub, with subresources, in each version.
-func served() map[schema.GroupVersionResource]metav1.APIResource {
+// servedResources returns all resources of the hub, with subresources, in each version.
+func servedResources() map[schema.GroupVersionResource]metav1.APIResource {
 	GinkgoHelper()
-	found := map[schema.GroupVersionResource]metav1.APIResource{}
+	resources := map[schema.GroupVersionResource]metav1.APIResource{}
 	client, err := discovery.NewDiscoveryClientForConfig(fleet.Config)
 	Expect(err).NotTo(HaveOccurred())
 	_, lists, err := client.ServerGroupsAndResources()
@@ -41,29 +41,29 @@ func served() map[schema.GroupVersionResource]metav1.APIResource {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		Expect(err).NotTo(HaveOccurred())
 		for _, resource := range list.APIResources {
-			found[version.WithResource(resource.Name)] = resource
+			resources[version.WithResource(resource.Name)] = resource
 		}
 	}
-	Expect(len(found)).To(BeNumerically(">", 100))
-	return found
+	Expect(len(resources)).To(BeNumerically(">", 100))
+	return resources
 }
 
-// allowed are the rights that the API server says a user has in a namespace, or cluster-wide.
-func allowed(ctx context.Context, user *rest.Config, namespace string) []string {
+// allowedRights returns the permissions that a user has in a namespace or cluster-wide, according to the API server.
+func allowedRights(ctx context.Context, user *rest.Config, namespace string) []string {
 	GinkgoHelper()
 	client, err := kubernetes.NewForConfig(user)
 	Expect(err).NotTo(HaveOccurred())
 	reviews := client.AuthorizationV1().SelfSubjectAccessReviews()
 	rights := map[string]bool{}
-	asked := map[right]bool{}
-	for gvr := range served() {
+	reviewed := map[right]bool{}
+	for gvr := range servedResources() {
 		resource, subresource, _ := strings.Cut(gvr.Resource, "/")
 		for _, verb := range verbs {
-			one := right{verb, gvr.Group, gvr.Resource}
-			if asked[one] {
+			candidate := right{verb, gvr.Group, gvr.Resource}
+			if reviewed[candidate] {
 				continue
 			}
-			asked[one] = true
+			reviewed[candidate] = true
 			review, err := reviews.Create(ctx, &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 				ResourceAttributes: &authorizationv1.ResourceAttributes{
 					Namespace: namespace, Verb: verb, Group: gvr.Group, Resource: resource, Subresource: subresource,
@@ -71,14 +71,14 @@ func allowed(ctx context.Context, user *rest.Config, namespace string) []string 
 			}}, metav1.CreateOptions{})
 			Expect(err).NotTo(HaveOccurred())
 			if review.Status.Allowed {
-				rights[one.full()] = true
+				rights[candidate.full()] = true
 			}
 		}
 	}
 	return slices.Sorted(maps.Keys(rights))
 }
 
-// everyoneMay is what Kubernetes lets every user ask about itself.
+// everyoneMay are the permissions that Kubernetes grants to every user: reviews of the user itself.
 var everyoneMay = []string{
 	"create selfsubjectaccessreviews.authorization.k8s.io", "create selfsubjectrulesreviews.authorization.k8s.io",
 	"create selfsubjectreviews.authentication.k8s.io",
@@ -86,117 +86,122 @@ var everyoneMay = []string{
 
 func (r right) full() string { return r.String() + "." + r.group }
 
-// notRefused sends each kind of request for each resource, in the namespace and without
-// one, and returns those that are not forbidden.
-func notRefused(ctx context.Context, user *rest.Config, namespace string) (passed []string, sent int) {
+// notRefused sends each kind of request for each resource, in the namespace and without one. It returns the requests that are not
+// forbidden, and the number of requests.
+func notRefused(ctx context.Context, user *rest.Config, namespace string) (notForbidden []string, count int) {
 	GinkgoHelper()
 	client, err := dynamic.NewForConfig(user)
 	Expect(err).NotTo(HaveOccurred())
-	for gvr, resource := range served() {
+	for gvr, resource := range servedResources() {
 		if gvr.Group == authorizationv1.GroupName || gvr.Group == authenticationv1.GroupName {
-			continue // what everyone may ask; allowed compares it
+			continue // every user may create reviews, which allowed compares
 		}
 		name, subresource, _ := strings.Cut(gvr.Resource, "/")
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": gvr.GroupVersion().String(), "kind": resource.Kind, "metadata": map[string]any{"name": namespace},
 		}}
-		all := client.Resource(gvr.GroupVersion().WithResource(name))
-		requests := requestsFor(ctx, all, object, subresource)
+		resources := client.Resource(gvr.GroupVersion().WithResource(name))
+		requests := requestsFor(ctx, resources, object, subresource)
 		if resource.Namespaced {
-			// For all namespaces there are only these two.
+			// Only these two requests exist for all namespaces.
 			requests = map[string]func() error{"list all": requests["list"], "watch all": requests["watch"]}
-			maps.Copy(requests, requestsFor(ctx, all.Namespace(namespace), object, subresource))
+			maps.Copy(requests, requestsFor(ctx, resources.Namespace(namespace), object, subresource))
 		}
 		for verb, send := range requests {
 			if send == nil {
 				continue // a subresource has no list
 			}
-			sent++
+			count++
 			if err := send(); !apierrors.IsForbidden(err) {
-				passed = append(passed, verb+" "+gvr.String())
+				notForbidden = append(notForbidden, verb+" "+gvr.String())
 			}
 		}
 	}
-	return passed, sent
+	return notForbidden, count
 }
 
-// requestsFor are the requests for a resource, or a subresource, by what they do. None is
-// stored if it passes.
+// requestsFor returns the requests for a resource or a subresource, by verb. They store nothing.
 func requestsFor(
-	ctx context.Context, in dynamic.ResourceInterface, object *unstructured.Unstructured, subresource string,
+	ctx context.Context, resource dynamic.ResourceInterface, object *unstructured.Unstructured, subresource string,
 ) map[string]func() error {
 	name, dry := object.GetName(), []string{metav1.DryRunAll}
-	of := []string{}
+	subresources := []string{}
 	if subresource != "" {
-		of = append(of, subresource)
+		subresources = append(subresources, subresource)
 	}
 	requests := map[string]func() error{
-		"get":    func() error { _, err := in.Get(ctx, name, metav1.GetOptions{}, of...); return err },
-		"create": func() error { _, err := in.Create(ctx, object, metav1.CreateOptions{DryRun: dry}, of...); return err },
-		"update": func() error { _, err := in.Update(ctx, object, metav1.UpdateOptions{DryRun: dry}, of...); return err },
+		"get": func() error { _, err := resource.Get(ctx, name, metav1.GetOptions{}, subresources...); return err },
+		"create": func() error {
+			_, err := resource.Create(ctx, object, metav1.CreateOptions{DryRun: dry}, subresources...)
+			return err
+		},
+		"update": func() error {
+			_, err := resource.Update(ctx, object, metav1.UpdateOptions{DryRun: dry}, subresources...)
+			return err
+		},
 		"patch": func() error {
-			_, err := in.Patch(ctx, name, types.MergePatchType, []byte(`{}`), metav1.PatchOptions{DryRun: dry}, of...)
+			_, err := resource.Patch(ctx, name, types.MergePatchType, []byte(`{}`), metav1.PatchOptions{DryRun: dry}, subresources...)
 			return err
 		},
 	}
 	if subresource != "" {
 		return requests
 	}
-	requests["list"] = func() error { _, err := in.List(ctx, metav1.ListOptions{Limit: 1}); return err }
+	requests["list"] = func() error { _, err := resource.List(ctx, metav1.ListOptions{Limit: 1}); return err }
 	requests["watch"] = func() error {
-		watch, err := in.Watch(ctx, metav1.ListOptions{})
+		watch, err := resource.Watch(ctx, metav1.ListOptions{})
 		if err == nil {
 			watch.Stop()
 		}
 		return err
 	}
-	requests["delete"] = func() error { return in.Delete(ctx, name, metav1.DeleteOptions{DryRun: dry}) }
+	requests["delete"] = func() error { return resource.Delete(ctx, name, metav1.DeleteOptions{DryRun: dry}) }
 	requests["deletecollection"] = func() error {
-		return in.DeleteCollection(ctx, metav1.DeleteOptions{DryRun: dry}, metav1.ListOptions{})
+		return resource.DeleteCollection(ctx, metav1.DeleteOptions{DryRun: dry}, metav1.ListOptions{})
 	}
 	return requests
 }
 
-// impersonated returns the identities in whose name a user may act.
-func impersonated(ctx context.Context, user *rest.Config) (possible []rest.ImpersonationConfig) {
+// impersonated returns the identities that a user may impersonate.
+func impersonated(ctx context.Context, user *rest.Config) (identities []rest.ImpersonationConfig) {
 	GinkgoHelper()
 	const agentOf = "system:open-cluster-management:cluster:%s:addon:interlock-agent:agent:interlock-agent-agent"
-	for _, other := range []rest.ImpersonationConfig{
+	for _, identity := range []rest.ImpersonationConfig{
 		{UserName: managerUser},
 		{UserName: "system:serviceaccount:cluster1:default"},
 		{UserName: fmt.Sprintf(agentOf, "cluster10")},
 		{UserName: fmt.Sprintf(agentOf, "cluster1"), Groups: []string{"system:masters"}},
 	} {
-		acting := rest.CopyConfig(user)
-		acting.Impersonate = other
-		client, err := kubernetes.NewForConfig(acting)
+		config := rest.CopyConfig(user)
+		config.Impersonate = identity
+		client, err := kubernetes.NewForConfig(config)
 		Expect(err).NotTo(HaveOccurred())
 		_, err = client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 		if !apierrors.IsForbidden(err) {
-			possible = append(possible, other)
+			identities = append(identities, identity)
 		}
 	}
-	return possible
+	return identities
 }
 
-// wholeAPI tries all that the hub serves, with the certificate of the agent on cluster1.
+// wholeAPI tries all resources that the hub serves, with the certificate of the agent on cluster1.
 func wholeAPI(ctx context.Context) {
 	_, user := hubOf(ctx, administrator(managed["cluster1"].Cluster))
 	user = rest.CopyConfig(user)
 	user.QPS = -1
 	role := &rbacv1.ClusterRole{}
 	load("hub/agent-hub-clusterrole.yaml", role)
-	own := slices.Clone(everyoneMay)
+	rights := slices.Clone(everyoneMay)
 	for _, granted := range rightsOf(role.Rules) {
-		own = append(own, granted.full())
+		rights = append(rights, granted.full())
 	}
-	Expect(allowed(ctx, user, "cluster1")).To(ConsistOf(own))
-	for _, elsewhere := range []string{"cluster10", ""} {
-		Expect(allowed(ctx, user, elsewhere)).To(ConsistOf(everyoneMay), "in %q", elsewhere)
+	Expect(allowedRights(ctx, user, "cluster1")).To(ConsistOf(rights))
+	for _, namespace := range []string{"cluster10", ""} {
+		Expect(allowedRights(ctx, user, namespace)).To(ConsistOf(everyoneMay), "in %q", namespace)
 	}
 	Expect(impersonated(ctx, user)).To(BeEmpty())
-	passed, sent := notRefused(ctx, user, "cluster10")
-	Expect(passed).To(BeEmpty())
-	Expect(sent).To(BeNumerically(">", 500))
-	AddReportEntry("requests refused in the namespace of another cluster, and cluster-wide", sent)
+	notForbidden, count := notRefused(ctx, user, "cluster10")
+	Expect(notForbidden).To(BeEmpty())
+	Expect(count).To(BeNumerically(">", 500))
+	AddReportEntry("requests refused in the namespace of another cluster, and cluster-wide", count)
 }

@@ -43,7 +43,7 @@ var (
 	api     *ocm.Hub
 	managed *ocm.ManagedCluster
 	admin   client.Client
-	// observer judges suite.Declared: each step declares what it changes.
+	// observer judges suite.Declared, because each step declares its changes.
 	observer *witness.Witness
 )
 
@@ -71,7 +71,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	observer = suite.Start(ctx, witness.Options{Hub: api.Config, AuditLog: auditLog, Unguarded: true}, suite.Declared)
 }, NodeTimeout(5*time.Minute))
 
-// gateway is an author's add-on: one ConfigMap.
+// gateway is an author's add-on with one ConfigMap.
 type gateway struct{ content string }
 
 func (g gateway) Manifests(context.Context, *clusterv1.ManagedCluster, *ocmv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
@@ -85,8 +85,7 @@ func (g gateway) GetAgentAddonOptions() addonagent.AgentAddonOptions {
 	return addonagent.AgentAddonOptions{AddonName: "gateway", HealthProber: &addonagent.HealthProber{Type: addonagent.HealthProberTypeWork}}
 }
 
-// startAuthor runs the author's hub manager until the returned function is
-// called, or the spec ends.
+// startAuthor runs the author's hub manager until the returned function is called, or the spec ends.
 func startAuthor(content string) (stop func()) {
 	GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -122,41 +121,39 @@ func startInterlock() {
 	}
 }
 
-// condition is one of the add-on's.
+// condition returns a function that reads a condition of the add-on.
 func condition(ctx context.Context, kind string) func() (*metav1.Condition, error) {
 	return func() (*metav1.Condition, error) {
-		installed := &addonv1alpha1.ManagedClusterAddOn{}
-		err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "gateway"}, installed)
-		return meta.FindStatusCondition(installed.Status.Conditions, kind), err
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "gateway"}, addOn)
+		return meta.FindStatusCondition(addOn.Status.Conditions, kind), err
 	}
 }
 
-// contestEvents are the events about another writer: the second repetition of the
-// same write emits them.
+// contestEvents returns the events about another writer, which the second repetition of the same write emits.
 func contestEvents(ctx context.Context) func() ([]eventsv1.Event, error) {
 	return func() ([]eventsv1.Event, error) {
-		var told eventsv1.EventList
-		err := admin.List(ctx, &told, client.InNamespace(cluster))
-		return slices.DeleteFunc(told.Items, func(event eventsv1.Event) bool { return event.Reason != addonevents.ReasonContested }), err
+		var events eventsv1.EventList
+		err := admin.List(ctx, &events, client.InNamespace(cluster))
+		return slices.DeleteFunc(events.Items, func(event eventsv1.Event) bool { return event.Reason != addonevents.ReasonContested }), err
 	}
 }
 
-func be(status metav1.ConditionStatus, reason, message string) OmegaMatcher {
+func haveStatus(status metav1.ConditionStatus, reason, message string) OmegaMatcher {
 	return And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason), HaveField("Message", ContainSubstring(message)))
 }
 
 func workContent(ctx context.Context) func() (string, error) {
 	return func() (string, error) {
-		found := &workv1.ManifestWork{}
-		if err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-gateway-deploy-0"}, found); err != nil {
+		work := &workv1.ManifestWork{}
+		if err := admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-gateway-deploy-0"}, work); err != nil {
 			return "", err
 		}
-		return string(found.Spec.Workload.Manifests[0].Raw), nil
+		return string(work.Spec.Workload.Manifests[0].Raw), nil
 	}
 }
 
-// setAccounts sets Available of the dependency, which has a health check of its own
-// and no lease.
+// setAccounts sets Available of the dependency, which has a health check of its own and no lease.
 func setAccounts(ctx context.Context, status metav1.ConditionStatus) {
 	GinkgoHelper()
 	observer.Cause("accounts is Available=" + string(status))
@@ -172,25 +169,25 @@ func setAccounts(ctx context.Context, status metav1.ConditionStatus) {
 }
 
 var _ = Describe("An add-on that knows its dependencies", Ordered, func() {
-	const missing = "Required addon 'accounts' is not installed or not available. No credentials."
+	const missingAccounts = "Required addon 'accounts' is not installed or not available. No credentials."
 	const applied, ownCheck = "AddonManifestApplied", "Probe addon unavailable with err RequiredDependencyNotSatisfied: "
 
 	It("is installed after them, stays installed, and tells of them in its own health check, without a quarrel", func(ctx context.Context) {
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
-		registered.Spec.InstallStrategy.Type = "Manual"
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+		registration.Spec.InstallStrategy.Type = "Manual"
 		// addon-framework writes registrations through v1beta1, which drops the field.
-		registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: accounts, message: No credentials.}]"}
-		Expect(admin.Create(ctx, registered)).To(Succeed())
+		registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: accounts, message: No credentials.}]"}
+		Expect(admin.Create(ctx, registration)).To(Succeed())
 		stop := startAuthor("first")
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gateway"}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 
 		By("waiting for them, with addon-manager still away")
-		Eventually(condition(ctx, dependent.ConditionInstallable)).Should(be("False", dependent.ReasonWaiting, missing))
+		Eventually(condition(ctx, dependent.ConditionInstallable)).Should(haveStatus("False", dependent.ReasonWaiting, missingAccounts))
 		By("waiting for them at addon-manager's word")
 		observer.Cause("Interlock starts")
 		startInterlock()
-		Eventually(condition(ctx, "Degraded")).Should(be("True", "RequiredDependencyNotSatisfied", missing))
+		Eventually(condition(ctx, "Degraded")).Should(haveStatus("True", "RequiredDependencyNotSatisfied", missingAccounts))
 		Consistently(func() error { _, err := workContent(ctx)(); return err }).WithTimeout(2 * time.Second).Should(Satisfy(apierrors.IsNotFound))
 
 		By("their becoming available")
@@ -199,23 +196,23 @@ var _ = Describe("An add-on that knows its dependencies", Ordered, func() {
 		Expect(admin.Create(ctx, accounts)).To(Succeed())
 		setAccounts(ctx, "True")
 		Eventually(workContent(ctx)).Should(ContainSubstring("first"))
-		Eventually(condition(ctx, dependent.ConditionInstallable)).Should(be("True", dependent.ReasonSatisfied, ""))
-		Eventually(condition(ctx, "ManifestApplied")).Should(be("True", applied, "successfully"))
-		Eventually(condition(ctx, "Available")).Should(be("True", "ProbeAvailable", ""))
+		Eventually(condition(ctx, dependent.ConditionInstallable)).Should(haveStatus("True", dependent.ReasonSatisfied, ""))
+		Eventually(condition(ctx, "ManifestApplied")).Should(haveStatus("True", applied, "successfully"))
+		Eventually(condition(ctx, "Available")).Should(haveStatus("True", "ProbeAvailable", ""))
 
 		By("their becoming unavailable")
 		setAccounts(ctx, "False")
-		Eventually(condition(ctx, "Available")).Should(be("False", "ProbeUnavailable", ownCheck+missing))
+		Eventually(condition(ctx, "Available")).Should(haveStatus("False", "ProbeUnavailable", ownCheck+missingAccounts))
 		Consistently(contestEvents(ctx)).WithTimeout(3*time.Second).Should(BeEmpty(), "addon-framework and addon-agent agree")
 
 		By("a new version of the add-on meanwhile: it is installed, as it has been before")
 		stop()
 		startAuthor("second")
 		Eventually(workContent(ctx)).Should(ContainSubstring("second"))
-		Expect(condition(ctx, "Available")()).To(be("False", "ProbeUnavailable", ownCheck+missing))
+		Expect(condition(ctx, "Available")()).To(haveStatus("False", "ProbeUnavailable", ownCheck+missingAccounts))
 
 		By("their coming back")
 		setAccounts(ctx, "True")
-		Eventually(condition(ctx, "Available")).Should(be("True", "ProbeAvailable", ""))
+		Eventually(condition(ctx, "Available")).Should(haveStatus("True", "ProbeAvailable", ""))
 	})
 })

@@ -136,44 +136,44 @@ var _ = Describe("kubectl addon status", func() {
 
 	It("lists again what changes, until it is interrupted", func(ctx context.Context) {
 		command := exec.Command(plugin, "--kubeconfig", hub.Kubeconfig(), "status", "watched", "-A", "-w")
-		watching, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
+		watchSession, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(watching.Kill)
+		DeferCleanup(watchSession.Kill)
 
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: "watched"}}
 		Expect(hubClient.Create(ctx, addOn)).To(Succeed())
-		Eventually(watching.Out.Contents).Should(ContainSubstring("cluster2    watched   -           -"))
+		Eventually(watchSession.Out.Contents).Should(ContainSubstring("cluster2    watched   -           -"))
 		addOn.Status.Conditions = []metav1.Condition{{Type: "Available", Status: "False", Reason: "Stopped", LastTransitionTime: metav1.Now()}}
 		Expect(hubClient.Status().Update(ctx, addOn)).To(Succeed())
-		Eventually(watching.Out.Contents).Should(ContainSubstring("cluster2    watched   False       -          "))
+		Eventually(watchSession.Out.Contents).Should(ContainSubstring("cluster2    watched   False       -          "))
 		Expect(hubClient.Delete(ctx, addOn)).To(Succeed())
-		Eventually(watching.Out.Contents).Should(ContainSubstring("deleted"))
-		Eventually(watching.Interrupt()).Should(gexec.Exit(0))
-		Expect(string(watching.Out.Contents())).NotTo(ContainSubstring("gateway"))
+		Eventually(watchSession.Out.Contents).Should(ContainSubstring("deleted"))
+		Eventually(watchSession.Interrupt()).Should(gexec.Exit(0))
+		Expect(string(watchSession.Out.Contents())).NotTo(ContainSubstring("gateway"))
 	})
 
 	It("lists the cluster that the kubeconfig's namespace names", func() {
 		config, err := clientcmd.LoadFromFile(hub.Kubeconfig())
 		Expect(err).NotTo(HaveOccurred())
 		file := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-		in := func(namespace string) []string {
+		argsFor := func(namespace string) []string {
 			config.Contexts[config.CurrentContext].Namespace = namespace
 			Expect(clientcmd.WriteToFile(*config, file)).To(Succeed())
 			return []string{"status", "--kubeconfig", file}
 		}
-		out, errOut, code := run(in("cluster2")...)
+		out, errOut, code := run(argsFor("cluster2")...)
 		Expect(code).To(Equal(0), errOut)
 		Expect(out).To(And(ContainSubstring("cluster2"), Not(ContainSubstring("cluster1"))))
 
-		_, errOut, code = run(in("empty")...)
+		_, errOut, code = run(argsFor("empty")...)
 		Expect(code).To(Equal(0))
 		Expect(errOut).To(ContainSubstring(`No add-ons found on managed cluster "empty", the kubeconfig's namespace; name another with -n`))
 	})
 
-	DescribeTable("exit codes", func(args []string, code int, says string) {
-		_, errOut, got := run(args...)
-		Expect(got).To(Equal(code), errOut)
-		Expect(errOut).To(ContainSubstring(says))
+	DescribeTable("exit codes", func(args []string, code int, message string) {
+		_, errOut, exitCode := run(args...)
+		Expect(exitCode).To(Equal(code), errOut)
+		Expect(errOut).To(ContainSubstring(message))
 	},
 		Entry("a check that fails", []string{"status", "-A", "--check"}, 1, "required dependencies are not satisfied"),
 		Entry("a check that passes", []string{"status", "-n", "cluster2", "--check"}, 0, ""),

@@ -23,9 +23,8 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// A new user has 50 managed clusters. On 30 of them an add-on is missing that two others
-// require, and addon-manager says so of 60 add-ons. The user knows what the README shows: why,
-// the command that it prints, and wait.
+// A new user has 50 managed clusters. On 30 of them, an add-on is missing that two others require, so addon-manager reports it on 60
+// add-ons. The user knows the commands of the README: why, the command that it prints, and wait.
 var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 	const clusters, affected = 50, 30
 	var (
@@ -33,21 +32,21 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 		admin client.Client
 	)
 
-	named := func(i int) string { return fmt.Sprintf("member%02d", i) }
+	clusterName := func(i int) string { return fmt.Sprintf("member%02d", i) }
 	install := func(ctx context.Context, cluster, addOn string) {
-		created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn}}
-		Expect(admin.Create(ctx, created)).To(Succeed())
-		patch := client.MergeFrom(created.DeepCopy())
-		meta.SetStatusCondition(&created.Status.Conditions, metav1.Condition{
+		object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn}}
+		Expect(admin.Create(ctx, object)).To(Succeed())
+		patch := client.MergeFrom(object.DeepCopy())
+		meta.SetStatusCondition(&object.Status.Conditions, metav1.Condition{
 			Type: "Available", Status: metav1.ConditionTrue, Reason: ocmv1alpha1.AddonAvailableReasonLeaseLeaseUpdated,
 		})
-		Expect(admin.Status().Patch(ctx, created, patch)).To(Succeed())
+		Expect(admin.Status().Patch(ctx, object, patch)).To(Succeed())
 	}
 	degraded := func(ctx context.Context) (count int) {
-		var all addonv1alpha1.ManagedClusterAddOnList
-		Expect(admin.List(ctx, &all)).To(Succeed())
-		for i := range all.Items {
-			if meta.IsStatusConditionTrue(all.Items[i].Status.Conditions, "Degraded") {
+		var addOns addonv1alpha1.ManagedClusterAddOnList
+		Expect(admin.List(ctx, &addOns)).To(Succeed())
+		for i := range addOns.Items {
+			if meta.IsStatusConditionTrue(addOns.Items[i].Status.Conditions, "Degraded") {
 				count++
 			}
 		}
@@ -62,22 +61,22 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 		admin = setup.Administrator(fleet, addonv1alpha1.AddToScheme, clusterv1.Install)
 		setup.Run(setup.Program("addon-manager"), "--kubeconfig", fleet.Kubeconfig(), "--metrics-bind-address=0", "--health-probe-bind-address=0",
 			"--leader-elect=false")
-		for _, registered := range fixture.Registrations("gateway: store, portal: store, store") {
-			registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-			Expect(admin.Create(ctx, &registered)).To(Succeed())
+		for _, registration := range fixture.Registrations("gateway: store, portal: store, store") {
+			registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+			Expect(admin.Create(ctx, &registration)).To(Succeed())
 		}
 		for i := range clusters {
-			member := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: named(i)}}
+			member := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: clusterName(i)}}
 			Expect(admin.Create(ctx, member)).To(Succeed())
 			meta.SetStatusCondition(&member.Status.Conditions, metav1.Condition{
 				Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "ManagedClusterAvailable",
 			})
 			Expect(admin.Status().Update(ctx, member)).To(Succeed())
-			Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: named(i)}})).To(Succeed())
-			install(ctx, named(i), "gateway")
-			install(ctx, named(i), "portal")
+			Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: clusterName(i)}})).To(Succeed())
+			install(ctx, clusterName(i), "gateway")
+			install(ctx, clusterName(i), "portal")
 			if i >= affected {
-				install(ctx, named(i), "store")
+				install(ctx, clusterName(i), "store")
 			}
 		}
 		Eventually(degraded).WithContext(ctx).WithTimeout(time.Minute).Should(Equal(2 * affected))
@@ -87,17 +86,17 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 		_, _, code := onFleet("wait", "-A", "--timeout", "1s")
 		Expect(code).To(Equal(1))
 
-		began := time.Now()
+		start := time.Now()
 		out, errOut, code := onFleet("why")
 		Expect(code).To(Equal(0), errOut)
-		Expect(time.Since(began)).To(BeNumerically("<", 10*time.Second))
+		Expect(time.Since(start)).To(BeNumerically("<", 10*time.Second))
 		Expect(out).To(HavePrefix("1 root cause of add-ons on 50 managed clusters:\n\n1. store is not installed\n"))
 		Expect(out).To(MatchRegexp(`breaks +30 of 50 managed clusters, 60 of 100 add-ons: gateway \(30\), portal \(30\)`))
 
-		enabled := enabledBy(out, fleet.Kubeconfig())
-		Expect(enabled).To(HaveLen(affected))
-		for _, one := range enabled {
-			install(ctx, one.Namespace, one.Name)
+		keys := enabledBy(out, fleet.Kubeconfig())
+		Expect(keys).To(HaveLen(affected))
+		for _, key := range keys {
+			install(ctx, key.Namespace, key.Name)
 		}
 
 		_, errOut, code = onFleet("wait", "-A", "--timeout", "1m")
@@ -113,10 +112,9 @@ var _ = Describe("a fleet with one cause and 60 victims", Ordered, func() {
 
 var runLine = regexp.MustCompile(`(?m)^ +run +(.*)$`)
 
-// enabledBy are the add-ons that the printed commands would install, by cluster. This suite has
-// no clusteradm, which `make clusteradm` builds. So it does what `clusteradm addon enable` does:
-// it creates the ManagedClusterAddOns that the command names.
-func enabledBy(out, kubeconfig string) (enabled []client.ObjectKey) {
+// enabledBy returns the add-ons that the printed commands would install. This suite has no clusteradm, which `make clusteradm` builds.
+// So it does the same as `clusteradm addon enable`: it creates the ManagedClusterAddOns that the command names.
+func enabledBy(out, kubeconfig string) (keys []client.ObjectKey) {
 	GinkgoHelper()
 	lines := runLine.FindAllStringSubmatch(out, -1)
 	Expect(lines).NotTo(BeEmpty(), out)
@@ -131,9 +129,9 @@ func enabledBy(out, kubeconfig string) (enabled []client.ObjectKey) {
 		Expect(flags).To(HaveKeyWithValue("--kubeconfig", kubeconfig), "it acts on the hub that was read")
 		for _, addOn := range strings.Split(flags["--names"], ",") {
 			for _, cluster := range strings.Split(flags["--clusters"], ",") {
-				enabled = append(enabled, client.ObjectKey{Namespace: cluster, Name: addOn})
+				keys = append(keys, client.ObjectKey{Namespace: cluster, Name: addOn})
 			}
 		}
 	}
-	return enabled
+	return keys
 }

@@ -21,7 +21,7 @@ import (
 )
 
 var _ = Describe("resolving add-ons from a hub", func() {
-	registered := func(name string, annotations map[string]string) *addonv1alpha1.ClusterManagementAddOn {
+	newRegistration := func(name string, annotations map[string]string) *addonv1alpha1.ClusterManagementAddOn {
 		addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
 		addOn.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 		return addOn
@@ -32,7 +32,7 @@ var _ = Describe("resolving add-ons from a hub", func() {
 	}
 
 	It("makes an index, a lock and manifests, which the hub accepts again", func(ctx context.Context) {
-		gateway := registered("resolve-gateway", map[string]string{
+		gateway := newRegistration("resolve-gateway", map[string]string{
 			addonv1alpha1.DependenciesAnnotation: "[{name: resolve-proxy, version: '>= 2'}]",
 		})
 		templates := ocmv1alpha1.ConfigMeta{ConfigGroupResource: declaration.Templates}
@@ -46,8 +46,8 @@ var _ = Describe("resolving add-ons from a hub", func() {
 		}}
 		template.Spec.AddonName = gateway.Name
 		objects := []client.Object{
-			gateway, template, registered("resolve-proxy", map[string]string{addonv1alpha1.AddOnVersionAnnotation: "2.1.0"}),
-			registered("resolve-unversioned", nil), configured("resolve-gateway"), configured("resolve-other"),
+			gateway, template, newRegistration("resolve-proxy", map[string]string{addonv1alpha1.AddOnVersionAnnotation: "2.1.0"}),
+			newRegistration("resolve-unversioned", nil), configured("resolve-gateway"), configured("resolve-other"),
 		}
 		for _, object := range objects {
 			Expect(hubClient.Create(ctx, object)).To(Succeed())
@@ -55,50 +55,50 @@ var _ = Describe("resolving add-ons from a hub", func() {
 		}
 
 		folder := GinkgoT().TempDir()
-		in := func(name string) string { return filepath.Join(folder, name) }
-		out, errOut, code := run("index", "build", "--live", "--to", in("index"))
+		path := func(name string) string { return filepath.Join(folder, name) }
+		out, errOut, code := run("index", "build", "--live", "--to", path("index"))
 		Expect(code).To(Equal(0), errOut)
 		Expect(out).To(And(ContainSubstring("resolve-gateway 1.0.0 was added"), ContainSubstring("resolve-proxy 2.1.0 was added")))
 		Expect(errOut).To(ContainSubstring(`add-on "resolve-unversioned": it reports no version`))
-		content, err := os.ReadFile(in("index/addons/resolve-gateway/1.0.0.yaml"))
+		content, err := os.ReadFile(path("index/addons/resolve-gateway/1.0.0.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(content)).To(And(
 			ContainSubstring("kind: AddOnTemplate"), ContainSubstring("kind: AddOnDeploymentConfig"), Not(ContainSubstring("resolve-other")),
 			Not(ContainSubstring("resourceVersion")), Not(ContainSubstring("managedFields")),
 		))
 
-		Expect(os.WriteFile(in("addons.yaml"), []byte(strings.Join([]string{
+		Expect(os.WriteFile(path("addons.yaml"), []byte(strings.Join([]string{
 			"apiVersion: dependency.addon.open-cluster-management.io/v1alpha1", "kind: AddOnWishes", "addOns: [{name: resolve-gateway}]", "",
 		}, "\n")), 0o600)).To(Succeed())
-		_, errOut, code = run("resolve", in("addons.yaml"), "--index", in("index"))
+		_, errOut, code = run("resolve", path("addons.yaml"), "--index", path("index"))
 		Expect(code).To(Equal(0), errOut)
-		_, errOut, code = run("build", in("addons.yaml"), "--index", in("index"), "--to", in("manifests"), "--locked")
+		_, errOut, code = run("build", path("addons.yaml"), "--index", path("index"), "--to", path("manifests"), "--locked")
 		Expect(code).To(Equal(0), errOut)
 
 		for _, object := range objects[:3] {
 			Expect(hubClient.Delete(ctx, object)).To(Succeed())
 		}
 		for _, layer := range []string{"00", "01"} {
-			apply(ctx, in("manifests/"+layer))
+			apply(ctx, path("manifests/"+layer))
 		}
 		Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(template), template)).To(Succeed())
 
-		_, errOut, code = run("verify", in("addons.yaml"), "--index", in("index"), "--live", "-n", "cluster1")
+		_, errOut, code = run("verify", path("addons.yaml"), "--index", path("index"), "--live", "-n", "cluster1")
 		Expect(code).To(Equal(1))
 		Expect(errOut).To(ContainSubstring("2 differences, 1 managed cluster compared"))
 
 		By("packing the lock, and trying a new release on the hub")
-		_, errOut, code = run("package", in("addons.yaml"), "--index", in("index"), "--to", in("addons.tar"))
+		_, errOut, code = run("package", path("addons.yaml"), "--index", path("index"), "--to", path("addons.tar"))
 		Expect(code).To(Equal(0), errOut)
-		_, errOut, code = run("upgrade", in("addons.yaml"), "--index", in("addons.tar"), "--live", "-n", "cluster1")
+		_, errOut, code = run("upgrade", path("addons.yaml"), "--index", path("addons.tar"), "--live", "-n", "cluster1")
 		Expect(code).To(Equal(0), errOut)
 		Expect(errOut).To(ContainSubstring("0 changes, tried on 1 managed cluster"))
-		content, err = os.ReadFile(in("manifests/00/resolve-proxy.yaml"))
+		content, err = os.ReadFile(path("manifests/00/resolve-proxy.yaml"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(os.WriteFile(in("new.yaml"), []byte(strings.ReplaceAll(string(content), "2.1.0", "2.2.0")), 0o600)).To(Succeed())
-		_, errOut, code = run("index", "build", in("new.yaml"), "--to", in("index"))
+		Expect(os.WriteFile(path("new.yaml"), []byte(strings.ReplaceAll(string(content), "2.1.0", "2.2.0")), 0o600)).To(Succeed())
+		_, errOut, code = run("index", "build", path("new.yaml"), "--to", path("index"))
 		Expect(code).To(Equal(0), errOut)
-		out, errOut, code = run("upgrade", in("addons.yaml"), "--index", in("index"), "--live", "-n", "cluster1", "--write")
+		out, errOut, code = run("upgrade", path("addons.yaml"), "--index", path("index"), "--live", "-n", "cluster1", "--write")
 		Expect(code).To(Equal(0), errOut)
 		Expect(out).To(MatchRegexp(`resolve-proxy +2\.1\.0 +2\.2\.0`))
 		Expect(errOut).To(And(ContainSubstring("1 change, tried on 1 managed cluster"), ContainSubstring("addons.lock was written")))

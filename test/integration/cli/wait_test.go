@@ -25,7 +25,7 @@ import (
 	"open-cluster-management.io/interlock/test/setup"
 )
 
-// lister may list what the plugin reads, and watch nothing.
+// lister may list the objects that the plugin reads, and watch nothing.
 const lister = "lister"
 
 // On cluster3, portal requires store.
@@ -38,11 +38,11 @@ var _ = Describe("what moves", Ordered, func() {
 			DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(admin.Delete(ctx, object)) })
 		}
 	}
-	installed := func(name string) *addonv1alpha1.ManagedClusterAddOn {
+	newAddOn := func(name string) *addonv1alpha1.ManagedClusterAddOn {
 		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster3", Name: name}}
 	}
 	report := func(ctx context.Context, name string, status metav1.ConditionStatus) {
-		addOn := installed(name)
+		addOn := newAddOn(name)
 		Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
 		addOn.Status.Conditions = []metav1.Condition{{Type: "Available", Status: status, Reason: "Reported", LastTransitionTime: metav1.Now()}}
 		Expect(admin.Status().Update(ctx, addOn)).To(Succeed())
@@ -58,21 +58,21 @@ var _ = Describe("what moves", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
 		admin = setup.Administrator(hub, addonv1alpha1.AddToScheme, clusterv1.Install, eventsv1.AddToScheme, rbacv1.AddToScheme)
 		Expect(client.IgnoreAlreadyExists(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cluster3"}}))).To(Succeed())
-		for _, registered := range fixture.Registrations("portal: store, store:") {
-			registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-			create(ctx, &registered)
+		for _, registration := range fixture.Registrations("portal: store, store:") {
+			registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+			create(ctx, &registration)
 		}
-		create(ctx, installed("portal"), installed("store"))
+		create(ctx, newAddOn("portal"), newAddOn("store"))
 		report(ctx, "portal", metav1.ConditionTrue)
 		report(ctx, "store", metav1.ConditionFalse)
-		reading := rbacv1.PolicyRule{
+		listRule := rbacv1.PolicyRule{
 			APIGroups: []string{addonv1alpha1.GroupVersion.Group, clusterv1.GroupName, dependencyv1alpha1.GroupVersion.Group},
 			Verbs:     []string{"list"},
 			Resources: []string{"clustermanagementaddons", "managedclusteraddons", "managedclusters", "addondependencypolicies"},
 		}
-		named := metav1.ObjectMeta{Name: lister}
-		create(ctx, &rbacv1.ClusterRole{ObjectMeta: named, Rules: []rbacv1.PolicyRule{reading}}, &rbacv1.ClusterRoleBinding{
-			ObjectMeta: named, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: lister},
+		metadata := metav1.ObjectMeta{Name: lister}
+		create(ctx, &rbacv1.ClusterRole{ObjectMeta: metadata, Rules: []rbacv1.PolicyRule{listRule}}, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metadata, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: lister},
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: lister}},
 		})
 	})
@@ -80,8 +80,8 @@ var _ = Describe("what moves", Ordered, func() {
 	It("is waited for until the time is over", func() {
 		out, errOut, code := run("wait", "portal", "-n", "cluster3", "--timeout", "1s")
 		Expect(code).To(Equal(1), errOut)
-		next := "run  kubectl addon why portal -n cluster3 --kubeconfig " + hub.Kubeconfig() + "\n"
-		Expect(out).To(And(ContainSubstring("store is not available: Reported"), HaveSuffix(next)))
+		hint := "run  kubectl addon why portal -n cluster3 --kubeconfig " + hub.Kubeconfig() + "\n"
+		Expect(out).To(And(ContainSubstring("store is not available: Reported"), HaveSuffix(hint)))
 		Expect(errOut).To(ContainSubstring("timed out after 1s: 0 of 1 add-on ok"))
 	})
 
@@ -107,7 +107,7 @@ var _ = Describe("what moves", Ordered, func() {
 			create(ctx, &eventsv1.Event{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "cluster3", Name: "store." + strings.ToLower(reason)}, EventTime: metav1.NowMicro(),
 				ReportingController: "test", ReportingInstance: "test", Action: "Test", Type: corev1.EventTypeWarning, Reason: reason, Note: "noted",
-				Regarding: *events.About(events.ManagedClusterAddOn, installed("store")),
+				Regarding: *events.About(events.ManagedClusterAddOn, newAddOn("store")),
 			})
 		}
 		happen("Earlier")

@@ -20,11 +20,10 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// missing is the add-on that all dependents depend on. It is not installed, except in
-// the last period of each form of the guard.
-const missing = "missing"
+// missingAddOn is the dependency of all dependents. It is installed only in the last period of each form of the guard.
+const missingAddOn = "missing"
 
-// registerAddOns registers all cases, as yet without a dependency.
+// registerAddOns registers all cases, without a dependency at first.
 func registerAddOns(ctx context.Context) {
 	GinkgoHelper()
 	for _, c := range cases {
@@ -51,37 +50,36 @@ func (c *example) template() *addonv1alpha1.AddOnTemplate {
 	return template
 }
 
-// declared: the dependents depend on the missing add-on from now on.
-var declared bool
+// withDependency is whether the dependents declare their dependency.
+var withDependency bool
 
-// declare has all dependents depend on the add-on that is missing.
+// declare adds the missing add-on to the dependencies of all dependents.
 func declare(ctx context.Context) {
 	GinkgoHelper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{
-		interlockv1alpha1.DependenciesAnnotation: "[{name: " + missing + "}]",
+		interlockv1alpha1.DependenciesAnnotation: "[{name: " + missingAddOn + "}]",
 	}}})
 	Expect(err).NotTo(HaveOccurred())
 	for _, c := range dependents() {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: c.name()}}
 		Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
-	declared = true
+	withDependency = true
 }
 
-// installDependency installs the dependency on every cluster, and renews its lease
-// until the test ends.
+// installDependency installs the dependency on every cluster, and renews its lease until the test ends.
 func installDependency(ctx context.Context) {
 	GinkgoHelper()
 	for _, s := range sites {
-		s.renew(missing)
-		Expect(client.IgnoreAlreadyExists(hub.Client.Create(ctx, s.addOn(missing)))).To(Succeed()) // also where the spec runs again
+		s.renew(missingAddOn)
+		Expect(client.IgnoreAlreadyExists(hub.Client.Create(ctx, s.addOn(missingAddOn)))).To(Succeed()) // a repeated spec finds it installed
 	}
 }
 
 func uninstallDependency(ctx context.Context) {
 	GinkgoHelper()
 	for _, s := range sites {
-		dependency := s.addOn(missing)
+		dependency := s.addOn(missingAddOn)
 		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, dependency))).To(Succeed())
 		Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKeyFromObject(dependency), dependency) }).
 			Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
@@ -90,7 +88,7 @@ func uninstallDependency(ctx context.Context) {
 
 var stopAuthors = func() {}
 
-// restartAuthors restarts the managers of probed add-ons. They set Available anew.
+// restartAuthors restarts the managers of probed add-ons. They set Available again.
 func restartAuthors(ctx context.Context) {
 	GinkgoHelper()
 	stopAuthors()
@@ -102,8 +100,7 @@ func restartAuthors(ctx context.Context) {
 // disputeInterval is how often two writers overwrite each other.
 const disputeInterval = 500 * time.Millisecond
 
-// dispute has two writers set another condition of an add-on, each to its own
-// value, until the context ends.
+// dispute has two writers set another condition of an add-on, each to a value of its own, until the context ends.
 func dispute(ctx context.Context, s *site, c *example) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		for _, value := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse} {
@@ -112,15 +109,14 @@ func dispute(ctx context.Context, s *site, c *example) {
 	}, disputeInterval)
 }
 
-// insist sets the condition as stock writers do: by a merge patch of all conditions
-// with the resourceVersion.
+// insist sets the condition as stock writers do, with a merge patch of all conditions and the resourceVersion.
 func (s *site) insist(ctx context.Context, c *example, value metav1.ConditionStatus) {
 	addOn := s.addOn(c.name())
 	if hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn) != nil {
 		return
 	}
-	before := addOn.DeepCopy()
+	original := addOn.DeepCopy()
 	meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Progressing", Status: value, Reason: "Insisting"})
-	_ = hub.Client.Status().Patch(ctx, addOn, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}),
-		client.FieldOwner("insisting-"+string(value))) // a conflict: it insists again
+	_ = hub.Client.Status().Patch(ctx, addOn, client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{}),
+		client.FieldOwner("insisting-"+string(value))) // after a conflict, it tries again
 }

@@ -30,23 +30,22 @@ var probers = map[string]func(name string) *agent.HealthProber{
 	},
 }
 
-// probed is an add-on whose author chose one of the probers.
-type probed struct {
+// probedAddOn is an add-on with a prober that its author has selected.
+type probedAddOn struct {
 	name    string
 	prober  *agent.HealthProber
 	objects []runtime.Object
 }
 
-func (p *probed) Manifests(context.Context, *clusterv1.ManagedCluster, *addonv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
+func (p *probedAddOn) Manifests(context.Context, *clusterv1.ManagedCluster, *addonv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
 	return p.objects, nil
 }
 
-func (p *probed) GetAgentAddonOptions() agent.AgentAddonOptions {
+func (p *probedAddOn) GetAgentAddonOptions() agent.AgentAddonOptions {
 	return agent.AgentAddonOptions{AddonName: p.name, HealthProber: p.prober}
 }
 
-// startAuthors runs the managers of all probed add-ons, as one process of their
-// authors would, until the returned function is called.
+// startAuthors runs the managers of all probed add-ons, as one process of their authors would. The returned function stops them.
 func startAuthors(ctx context.Context, hub *rest.Config) (stop func(), err error) {
 	config := rest.CopyConfig(hub)
 	config.UserAgent = "author"
@@ -56,21 +55,22 @@ func startAuthors(ctx context.Context, hub *rest.Config) (stop func(), err error
 	}
 	for _, c := range cases {
 		if prober := probers[c.kind]; prober != nil {
-			if err := manager.AddAgent(&probed{c.name(), prober(c.name()), c.manifests()}); err != nil {
+			if err := manager.AddAgent(&probedAddOn{c.name(), prober(c.name()), c.manifests()}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	if err := manager.Start(running); err != nil {
+	runContext, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if err := manager.Start(runContext); err != nil {
 		cancel()
 		return nil, err
 	}
 	return cancel, nil
 }
 
-// manifests are what the work of a probed add-on has: a Deployment, and where the
-// work cannot be applied, an object of a namespace that is not there.
+// manifests returns the content of a probed add-on's work: a Deployment, and an object in a namespace that does not exist if the work
+// shall not be
+// applied.
 func (c *example) manifests() []runtime.Object {
 	labels := map[string]string{"app": c.name()}
 	objects := []runtime.Object{&appsv1.Deployment{

@@ -12,26 +12,24 @@ const addOnNamespace = "open-cluster-management-agent-addon"
 // The states of a dependent, as its stock writer reports them.
 const (
 	live      = "live"      // the lease is renewed
-	stopped   = "stopped"   // it was, long ago
-	none      = "none"      // there is no lease
+	stopped   = "stopped"   // the lease was last renewed long ago
+	noLease   = "none"      // there is no lease
 	healthy   = "healthy"   // the pods run
 	failing   = "failing"   // the pods do not become ready
-	absent    = "absent"    // there are no pods
+	noPods    = "absent"    // there are no pods
 	unapplied = "unapplied" // the work is not applied
 )
 
-// example is an add-on whose Required dependency will be missing, unless it is
-// independent.
+// example is a case: an add-on with a Required dependency that will be missing. An independent add-on has no dependency.
 type example struct {
-	// kind says which stock component writes Available: the registration agent
-	// from a lease, OCM's add-on manager for an AddOnTemplate, or addon-framework
-	// with one of its probers.
+	// kind is the stock component that writes Available: the registration agent from a lease, OCM's add-on manager for an
+	// AddOnTemplate, or addon-framework with one of its probers.
 	kind, state string
-	// disputed: two other writers set another condition, each to its own value.
+	// disputed is whether two other writers set another condition, each to a value of its own.
 	disputed bool
-	// independent: it declares no dependency, so that only agents and clusters affect it.
+	// independent is whether the add-on declares no dependency, so that only agents and clusters affect it.
 	independent bool
-	// stock is what the stock component writes.
+	// stock is the condition that the stock component writes.
 	stock condition
 }
 
@@ -54,25 +52,25 @@ func (c *example) name() string {
 var cases = allCases()
 
 func allCases() []*example {
-	renewed := condition{metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated"}
+	renewedLease := condition{metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated"}
 	absentLease := condition{metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound"}
-	all := []*example{
-		{kind: "lease", state: live, stock: renewed},
+	examples := []*example{
+		{kind: "lease", state: live, stock: renewedLease},
 		{kind: "lease", state: stopped, stock: condition{metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"}},
-		{kind: "lease", state: none, stock: absentLease},
-		{kind: "lease", state: live, disputed: true, stock: renewed},
-		{kind: "lease", state: none, disputed: true, stock: absentLease},
-		{kind: "lease", state: live, independent: true, stock: renewed},
+		{kind: "lease", state: noLease, stock: absentLease},
+		{kind: "lease", state: live, disputed: true, stock: renewedLease},
+		{kind: "lease", state: noLease, disputed: true, stock: absentLease},
+		{kind: "lease", state: live, independent: true, stock: renewedLease},
 	}
 	for _, kind := range []string{"template", "work", "deployment", "workload"} {
-		all = append(all,
+		examples = append(examples,
 			&example{kind: kind, state: healthy, stock: condition{metav1.ConditionTrue, "ProbeAvailable"}},
 			&example{kind: kind, state: failing, stock: condition{metav1.ConditionFalse, "ProbeUnavailable"}},
-			&example{kind: kind, state: absent, stock: condition{metav1.ConditionUnknown, "NoProbeResult"}},
+			&example{kind: kind, state: noPods, stock: condition{metav1.ConditionUnknown, "NoProbeResult"}},
 			&example{kind: kind, state: unapplied, stock: condition{metav1.ConditionFalse, "WorkNotApplied"}},
 		)
 	}
-	return all
+	return examples
 }
 
 func dependents() []*example {

@@ -32,7 +32,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				DeferCleanup(func() { w.Stop() })
 				w.Cause("the guard is " + guard)
 				restartManager(ctx, guard)
-				if !declared {
+				if !withDependency {
 					for _, s := range sites {
 						if s.attended {
 							s.admitAgent(ctx)
@@ -42,7 +42,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 					w.Cause("a Required dependency is declared")
 					declare(ctx)
 				} else {
-					w.Removed(missing)
+					w.Removed(missingAddOn)
 					w.Cause("the dependency is uninstalled")
 					uninstallDependency(ctx)
 				}
@@ -56,7 +56,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				expectQuiet(ctx, w, guard, "down")
 			}, NodeTimeout(quiet+5*time.Minute))
 
-			It("is quiet after they and the hub's controllers are back", func(ctx context.Context) {
+			It("is quiet after the agents, the clusters and the hub's controllers are back", func(ctx context.Context) {
 				w.Cause("agents and clusters come back")
 				Expect(eachSite(ctx, func(ctx context.Context, s *site) error { return s.rise(ctx, s) })).To(Succeed())
 				for _, s := range sites {
@@ -67,7 +67,7 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				for _, s := range sites {
 					s.expect(ctx, expectedWith(guard))
 				}
-				if guard != "webhook" { // a restart with either form of the guard is enough
+				if guard != "webhook" { // one form of the guard is enough for restarts
 					w.Cause("the hub's controllers restart")
 					restartHub(ctx)
 					restartManager(ctx, guard)
@@ -76,8 +76,8 @@ var _ = Describe("Interlock beside OCM", Ordered, ContinueOnFailure, func() {
 				expectQuiet(ctx, w, guard, "back")
 			}, NodeTimeout(quiet+12*time.Minute))
 
-			It("moves nothing there and back while the dependency is installed, and is quiet after it", func(ctx context.Context) {
-				w.Stop() // findings of earlier periods are not those of this one
+			It("flips no condition while the dependency is installed, and is quiet afterwards", func(ctx context.Context) {
+				w.Stop() // findings of earlier periods do not count for this one
 				observe(ctx)
 				w.Cause("the dependency is installed")
 				installDependency(ctx)
@@ -112,8 +112,8 @@ func restartHub(ctx context.Context) {
 	restartAuthors(ctx)
 }
 
-// triggerManagers has the managers of all add-ons in Customized mode set Available.
-// They do so on events only, and any change of an add-on is one.
+// triggerManagers has the managers of all add-ons in Customized mode set Available. They do so only on events, and any change of an
+// add-on triggers one.
 func triggerManagers(ctx context.Context) {
 	GinkgoHelper()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"triggered":%q}}}`, time.Now().Format(time.RFC3339Nano))
@@ -124,7 +124,7 @@ func triggerManagers(ctx context.Context) {
 	}
 }
 
-// settle waits until every writer has written what it has to.
+// settle waits until every writer has written its final values.
 func settle(ctx context.Context, guard string) {
 	GinkgoHelper()
 	if guard == "off" {
@@ -145,9 +145,8 @@ func settleDown(ctx context.Context, guard string) {
 	}
 }
 
-// expectedWith returns the final conditions. With a guard, they are Interlock's.
-// Without one, addon-agent replaces a stock True where it runs, and any other stock
-// condition stays.
+// expectedWith returns the final conditions. With a guard, they are Interlock's. Without a guard, addon-agent replaces a stock True
+// where it runs, and any other stock condition stays.
 func expectedWith(guard string) func(*site, *example) []condition {
 	if guard != "off" {
 		return guardedConditions
@@ -157,7 +156,7 @@ func expectedWith(guard string) func(*site, *example) []condition {
 		case c.independent || c.stock.status != "True":
 			return []condition{c.stock}
 		case s.attended:
-			return []condition{ours, c.stock}
+			return []condition{dependencyFails, c.stock}
 		}
 		return []condition{c.stock}
 	}
@@ -166,8 +165,7 @@ func expectedWith(guard string) func(*site, *example) []condition {
 // calm is longer than the interval at which stock writers poll.
 const calm = addOnLeaseInterval + 2*time.Second
 
-// expectQuiet has a quiet period, once what went before has had its effects, while
-// some writers dispute another condition.
+// expectQuiet runs a quiet period after all earlier changes have had their effects. Meanwhile, some writers dispute another condition.
 func expectQuiet(ctx context.Context, w *witness.Witness, guard, phase string) {
 	GinkgoHelper()
 	settling, cancel := context.WithTimeout(ctx, 2*time.Minute)
@@ -190,15 +188,15 @@ func expectQuiet(ctx context.Context, w *witness.Witness, guard, phase string) {
 	AddReportEntry(guard+", "+phase, ReportEntryVisibilityFailureOrVerbose, counts.String())
 	findings, err := w.Findings(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	if len(findings) > 0 { // the findings come last: logs are often cut above
-		Fail(passed(ctx) + "\n" + witness.Report(findings))
+	if len(findings) > 0 { // the findings come last, because logs are often cut above
+		Fail(unguardedWrites(ctx) + "\n" + witness.Report(findings))
 	}
 	for _, row := range rows {
-		// A stock True at an edge of the period has its answer on the other side. Beside
-		// writers that insist several times a second, the audit log does not always
-		// show which write a True came with; AnsweredTwice still judges these add-ons.
-		if guard == "off" && !row.of.disputed && row.trues+row.answers > 0 {
-			Expect(row.answers).To(BeNumerically("~", row.trues, 1), "writes by Interlock and stock Trues of %s on %s", row.of.name(), row.site)
+		// A stock True at an edge of the period is corrected on the other side of the edge. Beside writers that insist several times a
+		// second, the audit
+		// log does not always show which write set the True. AnsweredTwice still judges these add-ons.
+		if guard == "off" && !row.example.disputed && row.trues+row.answers > 0 {
+			Expect(row.answers).To(BeNumerically("~", row.trues, 1), "writes by Interlock and stock Trues of %s on %s", row.example.name(), row.site)
 		}
 	}
 }

@@ -33,19 +33,19 @@ const (
 	account   = "system:serviceaccount:" + namespace + ":interlock-"
 )
 
-// binary are Interlock's programs.
+// binary has the paths of Interlock's programs.
 var binary struct{ manager, agent string }
 
 var (
 	logs    string
 	manager *process.Process
-	// starts is how often addon-manager was started.
+	// starts counts the starts of addon-manager.
 	starts int
-	// managerUser has the rights of deploy/hub.
+	// managerUser has the permissions of deploy/hub.
 	managerUser *testenv.User
 )
 
-// installInterlock creates what deploy/hub has, and starts the webhook.
+// installInterlock creates the objects of deploy/hub, and starts the webhook.
 func installInterlock(ctx context.Context) {
 	GinkgoHelper()
 	logs = GinkgoT().TempDir()
@@ -58,8 +58,7 @@ func installInterlock(ctx context.Context) {
 	serveWebhook(ctx)
 }
 
-// serveWebhook runs addon-manager webhook. Its Service is a name of the loopback
-// interface.
+// serveWebhook runs addon-manager webhook. Its Service is a name of the loopback interface.
 func serveWebhook(ctx context.Context) {
 	GinkgoHelper()
 	free := testenv.FreeAddress()
@@ -95,7 +94,7 @@ func restartManager(ctx context.Context, guard string) {
 		Expect(manager.Stop(ctx)).To(Succeed())
 	}
 	starts++
-	log, begun := filepath.Join(logs, fmt.Sprintf("addon-manager-%d-%s.log", starts, guard)), time.Now().Truncate(time.Second)
+	log, start := filepath.Join(logs, fmt.Sprintf("addon-manager-%d-%s.log", starts, guard)), time.Now().Truncate(time.Second)
 	var err error
 	manager, err = process.Start(binary.manager, log, "--kubeconfig", managerUser.Kubeconfig,
 		"--guard", guard, "--leader-elect-namespace", namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0")
@@ -104,21 +103,21 @@ func restartManager(ctx context.Context, guard string) {
 		Eventually(func() ([]byte, error) { return os.ReadFile(log) }).Should(ContainSubstring("Guard is in force"))
 	}
 	expectGuard(ctx, guard != "off")
-	if declared {
-		expectEvents(ctx, begun)
+	if withDependency {
+		expectEvents(ctx, start)
 	}
 }
 
-// expectEvents waits for what addon-manager emits once after its start: that the
-// dependency of each registration is not registered.
-func expectEvents(ctx context.Context, since time.Time) {
+// expectEvents waits for the events that addon-manager emits once after its start: the dependency of each registration is not
+// registered.
+func expectEvents(ctx context.Context, start time.Time) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		var events corev1.EventList
 		g.Expect(hub.Client.List(ctx, &events, client.InNamespace(metav1.NamespaceDefault))).To(Succeed())
 		emitted := map[string]bool{}
 		for _, event := range events.Items {
-			if !event.CreationTimestamp.Time.Before(since) {
+			if !event.CreationTimestamp.Time.Before(start) {
 				emitted[event.InvolvedObject.Name] = true
 			}
 		}
@@ -128,30 +127,31 @@ func expectEvents(ctx context.Context, since time.Time) {
 	}).Should(Succeed())
 }
 
-// expectGuard waits until the API server applies the guard, or no longer does: a
-// dry run that sets Available to True beside a failing Required dependency shows it.
+// expectGuard waits until the API server applies the guard, or no longer applies it. It sends a dry run that sets Available to True
+// beside a failing
+// Required dependency.
 func expectGuard(ctx context.Context, inForce bool) {
 	GinkgoHelper()
-	want := metav1.ConditionTrue
+	status := metav1.ConditionTrue
 	if inForce {
-		want = metav1.ConditionFalse
+		status = metav1.ConditionFalse
 	}
 	Eventually(func(g Gomega) {
 		addOn := sites[1].addOn(cases[0].name())
 		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
-		now := metav1.Now()
+		transition := metav1.Now()
 		addOn.Status.Conditions = []metav1.Condition{
-			{Type: "Available", Status: metav1.ConditionTrue, Reason: "Probe", LastTransitionTime: now},
-			{Type: "Degraded", Status: metav1.ConditionTrue, Reason: ours.reason, LastTransitionTime: now},
+			{Type: "Available", Status: metav1.ConditionTrue, Reason: "Probe", LastTransitionTime: transition},
+			{Type: "Degraded", Status: metav1.ConditionTrue, Reason: dependencyFails.reason, LastTransitionTime: transition},
 		}
 		g.Expect(hub.Client.Status().Update(ctx, addOn, client.DryRunAll)).To(Succeed())
-		g.Expect(addOn.Status.Conditions[0].Status).To(Equal(want))
+		g.Expect(addOn.Status.Conditions[0].Status).To(Equal(status))
 	}).Should(Succeed())
 }
 
-// passed explains a failure: how many writes the API server has let pass because the
-// guard's webhook did not respond within its second, as on a machine that is too busy.
-func passed(ctx context.Context) string {
+// unguardedWrites explains a failure with the number of writes that the API server let pass because the guard's webhook did not respond
+// within its second, as on a busy machine.
+func unguardedWrites(ctx context.Context) string {
 	GinkgoHelper()
 	clients, err := kubernetes.NewForConfig(hub.Config)
 	Expect(err).NotTo(HaveOccurred())
@@ -167,7 +167,7 @@ func passed(ctx context.Context) string {
 	return fmt.Sprintf("%v writes passed the guard's webhook without a response since the start", sum)
 }
 
-// stopInterlock ends addon-manager, the agents that run, and the authors' managers.
+// stopInterlock stops addon-manager, all running agents, and the authors' managers.
 func stopInterlock() error {
 	stopAuthors()
 	var failures []error
@@ -182,10 +182,10 @@ func stopInterlock() error {
 	return errors.Join(failures...)
 }
 
-// agentUser are the kubeconfigs of an addon-agent.
+// agentUser has the kubeconfigs of an addon-agent.
 type agentUser struct{ hub, managed string }
 
-// admitAgent gives addon-agent its rights on the hub and on its cluster.
+// admitAgent gives addon-agent its permissions on the hub and on its cluster.
 func (s *site) admitAgent(ctx context.Context) {
 	GinkgoHelper()
 	name := "system:open-cluster-management:cluster:" + s.name + ":addon:interlock-agent:agent:interlock-agent"

@@ -22,12 +22,12 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// site is a managed cluster and what becomes of its agents.
+// site is a managed cluster and the fault that its agents suffer.
 type site struct {
 	name string
-	// attended: addon-agent runs there, except while it is down.
+	// attended is whether addon-agent runs there, except during the fault.
 	attended bool
-	// fall stops what the site is about, and rise starts it again.
+	// fall begins the fault, and rise ends it.
 	fall, rise func(context.Context, *site) error
 
 	cluster *ocm.ManagedCluster
@@ -51,7 +51,7 @@ func startRegistration(ctx context.Context, s *site) error {
 	return s.cluster.RegistrationAgent.Start(ctx)
 }
 
-// lose ends everything on a cluster.
+// lose stops all agents on a cluster.
 func lose(ctx context.Context, s *site) error {
 	return errors.Join(stopAgent(ctx, s), s.cluster.RegistrationAgent.Kill(), s.cluster.WorkAgent.Kill(),
 		s.cluster.ControllerManager.Kill(), s.cluster.StopAPIServer())
@@ -69,8 +69,8 @@ func regain(ctx context.Context, s *site) error {
 	return startAgent(ctx, s)
 }
 
-// lost reports whether the hub takes the cluster for lost while the site is down.
-func (s *site) lost() bool { return s.name == "registration-dies" || s.name == "cluster-lost" }
+// isLost reports whether the hub considers the cluster lost during the fault.
+func (s *site) isLost() bool { return s.name == "registration-dies" || s.name == "cluster-lost" }
 
 func (s *site) join(ctx context.Context) (err error) {
 	s.cluster, err = hub.Join(ctx, s.name, ocm.JoinOptions{
@@ -79,8 +79,7 @@ func (s *site) join(ctx context.Context) (err error) {
 	return err
 }
 
-// installAddOns installs all cases, and what their own processes do: they renew
-// leases, or do not.
+// installAddOns installs all cases. It renews their leases in place of their own processes, if they are to be renewed.
 func (s *site) installAddOns(ctx context.Context) {
 	GinkgoHelper()
 	for _, c := range cases {
@@ -104,21 +103,19 @@ func (s *site) addOn(name string) *addonv1alpha1.ManagedClusterAddOn {
 // renewInterval is how soon a lease is renewed after a cluster is back.
 const renewInterval = 20 * time.Second
 
-// renew renews the lease of an add-on until the present node ends; BeforeSuite ends
-// with the suite.
+// renew renews the lease of an add-on until the present node ends. BeforeSuite ends with the suite.
 func (s *site) renew(addOn string) {
 	GinkgoHelper()
 	renewing, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.cluster.RenewLease(renewing, addOn, renewInterval) }()
+	exit := make(chan error, 1)
+	go func() { exit <- s.cluster.RenewLease(renewing, addOn, renewInterval) }()
 	DeferCleanup(func() {
 		stop()
-		Expect(<-ended).To(Succeed())
+		Expect(<-exit).To(Succeed())
 	})
 }
 
-// report sets the status of Deployments, as the controllers of a cluster with
-// nodes do. Without a status, there are no pods.
+// report sets the status of Deployments, as the controllers of a cluster with nodes do. Without a status, there are no pods.
 func (s *site) report(ctx context.Context) {
 	GinkgoHelper()
 	for _, c := range cases {
@@ -138,8 +135,7 @@ func (s *site) report(ctx context.Context) {
 	}
 }
 
-// expect waits until Available of every case reads as expected, and the label of
-// the cluster follows it where it has come to rest.
+// expect waits until Available of every case is as expected, and until the label of the cluster follows a final Available.
 func (s *site) expect(ctx context.Context, expected func(*site, *example) []condition) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -147,31 +143,31 @@ func (s *site) expect(ctx context.Context, expected func(*site, *example) []cond
 		g.Expect(hub.Client.List(ctx, &addOns, client.InNamespace(s.name))).To(Succeed())
 		cluster := &clusterv1.ManagedCluster{}
 		g.Expect(hub.Client.Get(ctx, client.ObjectKey{Name: s.name}, cluster)).To(Succeed())
-		found := map[string]condition{}
+		conditions := map[string]condition{}
 		for _, addOn := range addOns.Items {
 			if available := meta.FindStatusCondition(addOn.Status.Conditions, "Available"); available != nil {
-				found[addOn.Name] = condition{available.Status, available.Reason}
+				conditions[addOn.Name] = condition{available.Status, available.Reason}
 			}
 		}
 		for _, c := range cases {
-			wanted := expected(s, c)
-			g.Expect(wanted).To(ContainElement(found[c.name()]), fmt.Sprintf("Available of %s on %s", c.name(), s.name))
-			if len(wanted) == 1 {
+			accepted := expected(s, c)
+			g.Expect(accepted).To(ContainElement(conditions[c.name()]), fmt.Sprintf("Available of %s on %s", c.name(), s.name))
+			if len(accepted) == 1 {
 				label := cluster.Labels["feature.open-cluster-management.io/addon-"+c.name()]
-				g.Expect(label).To(Equal(labelFor[wanted[0].status]), fmt.Sprintf("label for %s on %s", c.name(), s.name))
+				g.Expect(label).To(Equal(labelFor[accepted[0].status]), fmt.Sprintf("label for %s on %s", c.name(), s.name))
 			}
 		}
 	}).Should(Succeed())
 }
 
-// labelFor is what OCM labels a cluster with, by the status of Available.
+// labelFor has OCM's label of a cluster by the status of Available.
 var labelFor = map[metav1.ConditionStatus]string{
 	metav1.ConditionTrue: "available", metav1.ConditionFalse: "unhealthy", metav1.ConditionUnknown: "unreachable",
 }
 
 var (
-	ours     = condition{metav1.ConditionFalse, "RequiredDependencyNotSatisfied"}
-	lostWord = condition{metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"}
+	dependencyFails = condition{metav1.ConditionFalse, "RequiredDependencyNotSatisfied"}
+	lostCondition   = condition{metav1.ConditionUnknown, "ManagedClusterLeaseUpdateStopped"}
 )
 
 func stockConditions(_ *site, c *example) []condition { return []condition{c.stock} }
@@ -180,26 +176,26 @@ func guardedConditions(_ *site, c *example) []condition {
 	if c.independent {
 		return []condition{c.stock}
 	}
-	return []condition{ours}
+	return []condition{dependencyFails}
 }
 
 func down(expected func(*site, *example) []condition) func(*site, *example) []condition {
 	return func(s *site, c *example) []condition {
-		if s.lost() {
-			return []condition{lostWord}
+		if s.isLost() {
+			return []condition{lostCondition}
 		}
 		return expected(s, c)
 	}
 }
 
-// unlessStillLost accepts the hub's word of a lost cluster, too: addon-framework does
-// not probe again when a cluster is back, but on the next event only.
+// unlessStillLost also accepts the condition of a lost cluster. When a cluster is back, addon-framework does not probe until the next
+// event.
 func unlessStillLost(expected func(*site, *example) []condition) func(*site, *example) []condition {
 	return func(s *site, c *example) []condition {
-		words := expected(s, c)
-		if s.lost() && probers[c.kind] != nil {
-			words = append(words, lostWord)
+		accepted := expected(s, c)
+		if s.isLost() && probers[c.kind] != nil {
+			accepted = append(accepted, lostCondition)
 		}
-		return words
+		return accepted
 	}
 }

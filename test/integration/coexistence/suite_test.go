@@ -1,7 +1,6 @@
-// Package coexistence shows that Interlock and OCM's own writers of Available do
-// not fight. On one hub and five managed clusters of real OCM, every kind of
-// add-on depends on one that is missing. The guard takes each of its forms in
-// turn, agents die and come back, and in quiet periods a witness counts writes.
+// Package coexistence shows that Interlock and OCM's own writers of Available do not fight. On one hub and five managed clusters of
+// real OCM, every kind of add-on depends on a missing add-on. The guard takes each of its forms in turn, agents die and come back, and
+// in quiet periods a witness counts writes.
 package coexistence
 
 import (
@@ -21,10 +20,9 @@ import (
 )
 
 const (
-	// addOnLeaseInterval is how often registration agents read the leases of
-	// add-ons. OCM's default is 30 s.
+	// addOnLeaseInterval is how often registration agents read the leases of add-ons. OCM's default is 30 s.
 	addOnLeaseInterval = 5 * time.Second
-	// leaseDurationSeconds makes the hub take a cluster for lost after five times as long.
+	// leaseDurationSeconds has the hub lose a cluster after five times as long.
 	leaseDurationSeconds = 3
 	// quietVariable sets how long each quiet period lasts, such as 2m.
 	quietVariable = "COEXISTENCE_QUIET"
@@ -58,12 +56,12 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	installInterlock(ctx)
 	DeferCleanup(stopInterlock)
 
-	var joining errgroup.Group
-	joining.SetLimit(2) // as many as the machine has cores: each has a time limit
+	var joins errgroup.Group
+	joins.SetLimit(2) // the number of the machine's cores, because each join has a time limit
 	for _, s := range sites {
-		joining.Go(func() error { return s.join(ctx) })
+		joins.Go(func() error { return s.join(ctx) })
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	registerAddOns(ctx)
 	for _, s := range sites {
 		s.installAddOns(ctx)

@@ -14,16 +14,16 @@ import (
 	"open-cluster-management.io/interlock/test/witness"
 )
 
-// tableVariable names a file that the counts are written to, as Markdown.
+// tableVariable names a file to which the counts are written, as Markdown.
 const tableVariable = "COEXISTENCE_TABLE"
 
-// row is what was counted of one add-on on one cluster in a quiet period.
+// row has the counts of one add-on on one cluster in a quiet period.
 type row struct {
 	guard, phase, site string
-	of                 *example
-	// stock and ours are writes, trues those stock writes that set Available to True
-	// beside the failing dependency, and answers those of ours that stored something.
-	stock, ours, trues, answers, moves, labels int
+	example            *example
+	// stock and interlock count writes. trues counts the stock writes that set Available to True beside the failing dependency. answers
+	// counts Interlock's writes that changed an object.
+	stock, interlock, trues, answers, moves, labels int
 }
 
 var table []row
@@ -32,16 +32,16 @@ func tabulate(counts witness.Counts, guard, phase string) []row {
 	var rows []row
 	for _, s := range sites {
 		for _, c := range cases {
-			of := counts.ForAddOn(s.name, c.name())
-			r := row{guard: guard, phase: phase, site: s.name, of: c, labels: counts.LabelMoves(s.name, c.name()), answers: of.Answers()}
-			for _, each := range of.Rows {
-				if each.Writer.Interlock() {
-					r.ours += each.Writes + each.Refused
+			total := counts.ForAddOn(s.name, c.name())
+			r := row{guard: guard, phase: phase, site: s.name, example: c, labels: counts.LabelMoves(s.name, c.name()), answers: total.Answers()}
+			for _, count := range total.Rows {
+				if count.Writer.Interlock() {
+					r.interlock += count.Writes + count.Refused
 				} else {
-					r.stock += each.Writes + each.Refused
+					r.stock += count.Writes + count.Refused
 				}
-				r.trues += each.StockTrues
-				r.moves += each.Moves
+				r.trues += count.StockTrues
+				r.moves += count.Moves
 			}
 			rows = append(rows, r)
 		}
@@ -50,8 +50,7 @@ func tabulate(counts witness.Counts, guard, phase string) []row {
 	return rows
 }
 
-// writeTable writes the counts. Add-ons and clusters with counts of the same shape
-// are joined; where the counts differ, they have a range.
+// writeTable writes the counts. Add-ons and clusters with counts of the same shape are joined. Counts that differ become a range.
 func writeTable() {
 	GinkgoHelper()
 	var text strings.Builder
@@ -59,17 +58,17 @@ func writeTable() {
 		"| of them True | Interlock's writes | moves of conditions | moves of labels |\n" +
 		"|---|---|---|---|---|---|---|---|---|\n")
 	type key struct{ guard, phase, addOns, shape string }
-	joined := map[key][]row{}
+	groups := map[key][]row{}
 	var order []key
 	for _, rows := range bySite(table) {
 		key := key{rows[0].guard, rows[0].phase, namesOf(rows), rows[0].shape()}
-		if joined[key] == nil {
+		if groups[key] == nil {
 			order = append(order, key)
 		}
-		joined[key] = append(joined[key], rows...)
+		groups[key] = append(groups[key], rows...)
 	}
 	for _, key := range order {
-		rows := joined[key]
+		rows := groups[key]
 		var clusters []string
 		for _, r := range rows {
 			clusters = append(clusters, r.site)
@@ -90,58 +89,58 @@ func writeTable() {
 	}
 }
 
-// columns are what the table counts. Those that dispute a condition write as fast
-// as they can, so their writes are not comparable and left out.
+// columns returns the columns of the table. Writers that dispute a condition write as fast as they can, so their writes are left out
+// because they cannot be compared.
 var columns = []func(row) int{
 	func(r row) int {
-		if r.of.disputed {
+		if r.example.disputed {
 			return 0
 		}
 		return r.stock
 	},
 	func(r row) int { return r.trues },
-	func(r row) int { return r.ours },
+	func(r row) int { return r.interlock },
 	func(r row) int { return r.moves },
 	func(r row) int { return r.labels },
 }
 
-// shape is what rows have in common that are joined. Stock writes of add-ons in
-// Customized mode are left out: one more or less of them means nothing.
+// shape returns a key that is equal for rows that are joined. Stock writes of add-ons in Customized mode are left out, because one more
+// or less of them means nothing.
 func (r row) shape() string {
-	lease := r.of.kind == "lease"
-	return fmt.Sprint(r.of.disputed, r.of.independent, lease, lease && r.stock > 0, r.trues > 0, r.ours > 0)
+	lease := r.example.kind == "lease"
+	return fmt.Sprint(r.example.disputed, r.example.independent, lease, lease && r.stock > 0, r.trues > 0, r.interlock > 0)
 }
 
 // bySite groups the rows of a period and a cluster that have the same shape.
 func bySite(rows []row) [][]row {
 	type key struct{ guard, phase, site, shape string }
 	groups := map[key]int{}
-	var all [][]row
+	var groupedRows [][]row
 	for _, r := range rows {
 		key := key{r.guard, r.phase, r.site, r.shape()}
-		at, known := groups[key]
-		if !known {
-			at = len(all)
-			groups[key] = at
-			all = append(all, nil)
+		index, ok := groups[key]
+		if !ok {
+			index = len(groupedRows)
+			groups[key] = index
+			groupedRows = append(groupedRows, nil)
 		}
-		all[at] = append(all[at], r)
+		groupedRows[index] = append(groupedRows[index], r)
 	}
-	return all
+	return groupedRows
 }
 
-// namesOf are the states of each kind of add-on; kinds with the same states are joined.
+// namesOf returns the states of each kind of add-on. Kinds with the same states are joined.
 func namesOf(rows []row) string {
 	states := map[string][]string{}
 	for _, r := range rows {
-		kind := r.of.kind
-		if r.of.disputed {
+		kind := r.example.kind
+		if r.example.disputed {
 			kind = "disputed " + kind
 		}
-		if r.of.independent {
+		if r.example.independent {
 			kind = "independent " + kind
 		}
-		states[kind] = append(states[kind], r.of.state)
+		states[kind] = append(states[kind], r.example.state)
 	}
 	kinds := map[string][]string{}
 	for _, kind := range slices.Sorted(maps.Keys(states)) {
@@ -156,12 +155,12 @@ func namesOf(rows []row) string {
 }
 
 func span(rows []row, column func(row) int) string {
-	least, most := column(rows[0]), column(rows[0])
+	minimum, maximum := column(rows[0]), column(rows[0])
 	for _, r := range rows {
-		least, most = min(least, column(r)), max(most, column(r))
+		minimum, maximum = min(minimum, column(r)), max(maximum, column(r))
 	}
-	if least == most {
-		return strconv.Itoa(least)
+	if minimum == maximum {
+		return strconv.Itoa(minimum)
 	}
-	return fmt.Sprintf("%d to %d", least, most)
+	return fmt.Sprintf("%d to %d", minimum, maximum)
 }

@@ -15,40 +15,40 @@ import (
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
-// quiet is how long nothing may be written at the end of a run.
+// quiet is the length of the period without writes at the end of a run.
 const quiet = 700 * time.Millisecond
 
-// scenario is something that a user does on a managed cluster, and that addon-manager reacts to.
+// scenario is a user's action on a managed cluster to which addon-manager reacts.
 type scenario struct {
-	// register creates what the hub needs once.
+	// register creates the objects that the hub needs once.
 	register func(ctx context.Context)
-	// before are the add-ons that a user has installed before, as manifests.
-	before []string
-	// prepared is a line of the state before the user acts. It is empty where addon-manager has nothing to do until then.
+	// installed are the manifests of add-ons that a user has installed earlier.
+	installed []string
+	// prepared is a line of the state before the user acts. It is empty if addon-manager has nothing to do until then.
 	prepared string
-	// act is what the user does.
+	// act is the action of the user.
 	act func(ctx context.Context, cluster string)
-	// ended are lines of the state at the end of a run that nothing disturbs.
-	ended []string
+	// final are lines of the state at the end of a run without a fault.
+	final []string
 }
 
-// runs counts managed clusters, each of which has one run.
-var runs int
+// runCount counts managed clusters. Each has one run.
+var runCount int
 
-// trial is one run of a scenario.
+// trial is a run of a scenario.
 type trial struct {
 	scenario
 	leader  *leader
 	cluster string
 }
 
-// begin prepares a managed cluster, and has a fault happen at a write that follows.
+// begin prepares a managed cluster, and injects a fault at a write that follows.
 func (s scenario) begin(ctx context.Context, leading *leader, number int, fault faultproxy.Fault) *trial {
 	GinkgoHelper()
-	runs++
-	t := &trial{s, leading, fmt.Sprintf("run%d", runs)}
+	runCount++
+	t := &trial{s, leading, fmt.Sprintf("run%d", runCount)}
 	ocmsuite.Accept(ctx, hub, t.cluster, nil)
-	for _, addOn := range s.before {
+	for _, addOn := range s.installed {
 		create(ctx, t.cluster, addOn)
 	}
 	if s.prepared != "" {
@@ -60,23 +60,23 @@ func (s scenario) begin(ctx context.Context, leading *leader, number int, fault 
 	return t
 }
 
-// calm waits until addon-manager writes nothing any more.
+// calm waits until addon-manager has written nothing for a while.
 func (t *trial) calm() {
 	GinkgoHelper()
-	seen, since := -1, time.Now()
+	count, lastWrite := -1, time.Now()
 	Eventually(func() time.Duration {
-		if now := len(t.leader.proxy.Writes()); now != seen {
-			seen, since = now, time.Now()
+		if current := len(t.leader.proxy.Writes()); current != count {
+			count, lastWrite = current, time.Now()
 		}
-		return time.Since(since)
+		return time.Since(lastWrite)
 	}).Should(BeNumerically(">=", quiet))
 }
 
-// undisturbed runs a scenario without a fault, and returns the state at its end and the writes.
-func (s scenario) undisturbed(ctx context.Context, leading *leader) (end string, writes []faultproxy.Write) {
+// runUndisturbed runs a scenario without a fault, and returns its final state and the writes.
+func (s scenario) runUndisturbed(ctx context.Context, leading *leader) (end string, writes []faultproxy.Write) {
 	GinkgoHelper()
 	t := s.begin(ctx, leading, 0, faultproxy.NoFault)
-	for _, line := range s.ended {
+	for _, line := range s.final {
 		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(line))
 	}
 	t.calm()
@@ -89,8 +89,8 @@ func (s scenario) undisturbed(ctx context.Context, leading *leader) (end string,
 	return end, writes
 }
 
-// disturbed runs a scenario with a fault at a write. It returns the addon-manager that runs at the end.
-func (s scenario) disturbed(ctx context.Context, leading *leader, number int, fault faultproxy.Fault, end string) *leader {
+// runDisturbed runs a scenario with a fault at a write. It returns the addon-manager that runs at the end.
+func (s scenario) runDisturbed(ctx context.Context, leading *leader, number int, fault faultproxy.Fault, end string) *leader {
 	GinkgoHelper()
 	t := s.begin(ctx, leading, number, fault)
 	struck := leading.proxy.Struck()
@@ -123,16 +123,16 @@ func (t *trial) replace(ctx context.Context, fault faultproxy.Fault, end string)
 		t.leader.end()
 		t.leader = lead(lists)
 	case fault == faultproxy.Held:
-		former := t.leader
+		formerLeader := t.leader
 		t.leader = lead(nil)
 		Eventually(difference).WithArguments(ctx, t.cluster, end).Should(BeEmpty(), "-end, +state")
-		former.proxy.Release()
-		(&trial{leader: former}).calm()
-		former.end()
+		formerLeader.proxy.Release()
+		(&trial{leader: formerLeader}).calm()
+		formerLeader.end()
 	}
 }
 
-// faults are those that a run is tried with.
+// faults returns the faults with which a run is tried.
 func faults() []faultproxy.Fault {
 	if !*allFaults {
 		return []faultproxy.Fault{faultproxy.CrashAfter}
@@ -147,14 +147,14 @@ var _ = DescribeTable("The end is the same wherever addon-manager ends, when it"
 	s.register(ctx)
 	leading := lead(nil)
 	DeferCleanup(endAll)
-	end, writes := s.undisturbed(ctx, leading)
+	end, writes := s.runUndisturbed(ctx, leading)
 	AddReportEntry("writes", fmt.Sprint(writes))
 	AddReportEntry("end", end)
 	Expect(writes).NotTo(BeEmpty())
 	for _, fault := range faults() {
 		for i, write := range writes {
 			By(fmt.Sprintf("%s %d of %d: %s", fault, i+1, len(writes), write))
-			leading = s.disturbed(ctx, leading, i+1, fault, end)
+			leading = s.runDisturbed(ctx, leading, i+1, fault, end)
 		}
 	}
 }, scenarios())

@@ -15,7 +15,7 @@ import (
 
 const (
 	manual = "{type: Manual}"
-	// approved lets Interlock install an add-on on the managed clusters of all runs.
+	// approved lets Interlock install and remove an add-on on the managed clusters of all runs.
 	approved = addonv1alpha1.ApproveInstallAnnotation + `: "1000", ` + addonv1alpha1.ApproveRemovalAnnotation + `: "1000"`
 	onDemand = approved + ", " + addonv1alpha1.InstallOnDemandAnnotation + `: "true"`
 )
@@ -26,13 +26,14 @@ func addOn(name, metadata string) string {
 		", namespace: CLUSTER" + metadata + "}, spec: {}}"
 }
 
-// registration returns the manifest of a ClusterManagementAddOn. Its annotations, its install strategy and the rest of its spec are YAML.
+// registration returns the manifest of a ClusterManagementAddOn. Its annotations, its install strategy and the other fields of its spec
+// are YAML.
 func registration(name, annotations, strategy, spec string) string {
 	return fmt.Sprintf(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
 		metadata: {name: %s, annotations: {%s}}, spec: {installStrategy: %s, %s}}`, name, annotations, strategy, spec)
 }
 
-// registering creates registrations and other objects.
+// registering returns a function that creates registrations and other objects.
 func registering(manifests ...string) func(context.Context) {
 	return func(ctx context.Context) {
 		GinkgoHelper()
@@ -40,25 +41,26 @@ func registering(manifests ...string) func(context.Context) {
 	}
 }
 
-// consenting returns the Placements by which the owner of an add-on lets Interlock install it by label, and the registration that has them.
-func consenting(name string) []string {
-	var manifests, listed []string
+// consentManifests returns the Placements by which the owner of an add-on lets Interlock install it by label, and the registration with
+// these Placements.
+func consentManifests(name string) []string {
+	var manifests, references []string
 	for _, placement := range []string{name + "-1", name + "-2"} {
 		manifests = append(manifests, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
 			metadata: {name: `+placement+`, namespace: places}, spec: {tolerations: [{operator: Exists}], predicates: [{requiredClusterSelector:
 			{labelSelector: {matchExpressions: [{key: `+catalog.InstallLabel(name)+`, operator: Exists}]}}}]}}`)
-		listed = append(listed, "{namespace: places, name: "+placement+"}")
+		references = append(references, "{namespace: places, name: "+placement+"}")
 	}
-	strategy := "{type: Placements, placements: [" + strings.Join(listed, ", ") + "]}"
+	strategy := "{type: Placements, placements: [" + strings.Join(references, ", ") + "]}"
 	return append(manifests, registration(name, approved, strategy, "dependencies: []"))
 }
 
-// auto is a Required edge on an add-on that Interlock installs, and removes with its last dependent.
+// auto returns a Required edge on an add-on that Interlock installs, and removes with its last dependent.
 func auto(name string) string {
 	return "dependencies: [{name: " + name + ", install: Auto, removal: WithLastDependent}]"
 }
 
-// scenarios are the entries of the table.
+// scenarios returns the entries of the table.
 func scenarios() []TableEntry {
 	return []TableEntry{
 		entry("installs on demand", scenario{
@@ -68,29 +70,29 @@ func scenarios() []TableEntry {
 				registration("i-leaf", "", manual, auto("i-mid")),
 			),
 			act:   install(addOn("i-leaf", "")),
-			ended: []string{"installation i-base is Installed", "installation i-mid is Installed"},
+			final: []string{"installation i-base is Installed", "installation i-mid is Installed"},
 		}),
 		entry("installs by label", scenario{
-			register: registering(append(consenting("l-base"), registration("l-leaf", "", manual, auto("l-base")))...),
+			register: registering(append(consentManifests("l-base"), registration("l-leaf", "", manual, auto("l-base")))...),
 			act:      install(addOn("l-leaf", "")),
-			ended:    []string{"installation l-base is Installed"},
+			final:    []string{"installation l-base is Installed"},
 		}),
 		entry("removes with the last dependent", scenario{
 			register: registering(
 				registration("r-base", onDemand, manual, "dependencies: []"),
 				registration("r-leaf", "", manual, auto("r-base")),
 			),
-			before:   []string{addOn("r-leaf", "")},
-			prepared: "installation r-base is Installed",
-			act:      uninstall("r-leaf"),
-			ended:    []string{"deleted r-base"},
+			installed: []string{addOn("r-leaf", "")},
+			prepared:  "installation r-base is Installed",
+			act:       uninstall("r-leaf"),
+			final:     []string{"deleted r-base"},
 		}),
 		entry("removes by label", scenario{
-			register: registering(append(consenting("w-base"), registration("w-leaf", "", manual, auto("w-base")))...),
-			before:   []string{addOn("w-leaf", "")},
-			prepared: "installation w-base is Installed",
-			act:      uninstall("w-leaf"),
-			ended:    []string{"deleted w-base"},
+			register:  registering(append(consentManifests("w-base"), registration("w-leaf", "", manual, auto("w-base")))...),
+			installed: []string{addOn("w-leaf", "")},
+			prepared:  "installation w-base is Installed",
+			act:       uninstall("w-leaf"),
+			final:     []string{"deleted w-base"},
 		}),
 		entry("keeps an add-on that another one uses", scenario{
 			register: registering(
@@ -98,10 +100,10 @@ func scenarios() []TableEntry {
 				registration("u-leaf", "", manual, auto("u-base")),
 				registration("u-user", "", manual, "dependencies: [{name: u-base, type: Optional}, {name: u-leaf, type: Optional}]"),
 			),
-			before:   []string{addOn("u-user", ""), addOn("u-leaf", "")},
-			prepared: "installation u-base is Installed",
-			act:      uninstall("u-leaf"),
-			ended:    []string{"add-on u-user has Degraded=True"},
+			installed: []string{addOn("u-user", ""), addOn("u-leaf", "")},
+			prepared:  "installation u-base is Installed",
+			act:       uninstall("u-leaf"),
+			final:     []string{"add-on u-user has Degraded=True"},
 		}),
 		entry("sets settings", scenario{
 			register: registering(
@@ -113,30 +115,30 @@ func scenarios() []TableEntry {
 					settings: {policy: Seal, variables: [{name: mode, value: grpc}]}}]`),
 			),
 			act:   install(addOn("s-leaf", "")),
-			ended: []string{"installation s-base is Installed", "settings interlock-s-base"},
+			final: []string{"installation s-base is Installed", "settings interlock-s-base"},
 		}),
 		entry("opens a gate", scenario{
 			register: registering(
 				registration("g-base", "", manual, "dependencies: []"),
 				registration("g-leaf", "", manual, "ordering: Install, dependencies: [{name: g-base}]"),
 			),
-			before:   []string{addOn("g-leaf", ", annotations: {"+addonv1alpha1.GateAnnotation+": closed}")},
-			prepared: "add-on g-leaf has Installable=False",
-			act:      install(addOn("g-base", "")),
-			ended:    []string{`gate "open"`, "add-on g-leaf has Installable=True"},
+			installed: []string{addOn("g-leaf", ", annotations: {"+addonv1alpha1.GateAnnotation+": closed}")},
+			prepared:  "add-on g-leaf has Installable=False",
+			act:       install(addOn("g-base", "")),
+			final:     []string{`gate "open"`, "add-on g-leaf has Installable=True"},
 		}),
 		entry("removes in order", scenario{
 			register: registering(
 				registration("o-base", "", manual, "ordering: Install, dependencies: []"),
 				registration("o-leaf", "", manual, "ordering: Install, dependencies: [{name: o-base}]"),
 			),
-			before: []string{
+			installed: []string{
 				addOn("o-base", ", finalizers: ["+addonv1alpha1.WaitForDependentsFinalizer+"]"),
 				addOn("o-leaf", ", finalizers: ["+addonv1alpha1.WaitForDependentsFinalizer+"]"),
 			},
 			prepared: "add-on o-base has Available=True",
 			act:      uninstall("o-base", "o-leaf"),
-			ended:    []string{"deleted o-base", "deleted o-leaf"},
+			final:    []string{"deleted o-base", "deleted o-leaf"},
 		}),
 		entry("reports a chain, and a bundle", scenario{
 			register: registering(
@@ -145,12 +147,12 @@ func scenarios() []TableEntry {
 				registration("c-leaf", "", manual, "dependencies: [{name: c-mid}]"),
 				registration("c-unit", addonv1alpha1.BundleAnnotation+`: "true"`, manual, "dependencies: [{name: c-leaf}]"),
 			),
-			before: []string{
+			installed: []string{
 				addOn("c-base", ""), addOn("c-mid", ""), addOn("c-leaf", ""), addOn("c-unit", ", annotations: {"+withoutAgent+`: "true"}`),
 			},
 			prepared: "add-on c-unit has Available=True",
 			act:      uninstall("c-base"),
-			ended:    []string{"add-on c-unit has Available=False", "add-on c-unit has Degraded=True"},
+			final:    []string{"add-on c-unit has Available=False", "add-on c-unit has Degraded=True"},
 		}),
 	}
 }

@@ -32,16 +32,16 @@ func (h *history) add(cluster, change string) {
 	h.changes[cluster] = append(h.changes[cluster], change)
 }
 
-func (h *history) on(cluster string) []string {
+func (h *history) changesOn(cluster string) []string {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	return slices.Sorted(slices.Values(h.changes[cluster]))
 }
 
-// state returns all that Interlock may have written on a managed cluster, and all add-ons that were created and deleted there. It has
-// neither times nor UIDs, and the name of the cluster stands as CLUSTER.
+// state returns all objects and fields that Interlock may have written on a managed cluster, and all add-ons that were created and
+// deleted there. It has neither times nor UIDs, and CLUSTER in place of the cluster's name.
 func state(ctx context.Context, cluster string) (string, error) {
-	lines := changes.on(cluster)
+	lines := changes.changesOn(cluster)
 	var addOns addonv1alpha1.ManagedClusterAddOnList
 	if err := hub.Client.List(ctx, &addOns, client.InNamespace(cluster)); err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func difference(ctx context.Context, cluster, end string) (string, error) {
 	return cmp.Diff(strings.Split(end, "\n"), strings.Split(current, "\n")), err
 }
 
-// describe leaves out a condition that reports no failure: an add-on whose dependencies never failed has none.
+// describe omits a condition that reports no failure, because an add-on whose dependencies never failed has no such condition.
 func describe(addOn *addonv1alpha1.ManagedClusterAddOn) []string {
 	lines := []string{fmt.Sprintf("add-on %s installed by %q, gate %q, finalizers %q, deleted %t, configured by %v", addOn.Name,
 		addOn.Labels[addonv1alpha1.InstalledByLabel], addOn.Annotations[addonv1alpha1.GateAnnotation], addOn.Finalizers,
@@ -95,7 +95,7 @@ func describe(addOn *addonv1alpha1.ManagedClusterAddOn) []string {
 	return lines
 }
 
-// describeInstallation also says whether the record is about the add-on that is installed.
+// describeInstallation also reports whether the record is about the installed add-on.
 func describeInstallation(installation *dependencyv1alpha1.AddOnInstallation, addOns []addonv1alpha1.ManagedClusterAddOn) string {
 	current := slices.ContainsFunc(addOns, func(addOn addonv1alpha1.ManagedClusterAddOn) bool {
 		return addOn.Name == installation.Name && addOn.UID == installation.Status.UID

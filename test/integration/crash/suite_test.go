@@ -1,6 +1,7 @@
-// Package crash ends addon-manager at each of its writes, on real OCM, and has another one take over whose caches are behind. The end is
-// that of a process that nothing disturbs. All managed clusters are ManagedClusters without agents; the suite reports their add-ons as
-// available.
+// Package crash ends addon-manager at each of its writes, on real OCM. Another addon-manager with outdated caches takes over. The final
+// state has to
+// equal the state after a run without a fault. All managed clusters are ManagedClusters without agents. The suite reports their add-ons
+// as available.
 package crash
 
 import (
@@ -23,15 +24,15 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// allFaults adds responses that fail, and two leaders for a moment, to the crashes.
+// allFaults adds failing responses, and a moment with two leaders, to the crashes.
 var allFaults = flag.Bool("all-faults", false, "try every fault at every write, in about ten minutes")
 
 var (
-	hub      *ocm.Hub
-	deployed *interlock.Interlock
-	changes  *history
-	// running has each addon-manager that runs.
-	running = sets.New[*leader]()
+	hub        *ocm.Hub
+	deployment *interlock.Interlock
+	changes    *history
+	// leaders has the addon-managers that run.
+	leaders = sets.New[*leader]()
 )
 
 func TestCrashes(t *testing.T) {
@@ -40,10 +41,10 @@ func TestCrashes(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	// Informers list, so that the proxy can give them an earlier list.
+	// With lists in place of watch lists, the proxy can give informers an earlier list.
 	Expect(os.Setenv("KUBE_FEATURE_WatchListClient", "false")).To(Succeed())
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
-	deployed = interlock.DeployManager(ctx, hub)
+	deployment = interlock.DeployManager(ctx, hub)
 	ocmsuite.Create(ctx, hub, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
 ---
 {apiVersion: cluster.open-cluster-management.io/v1beta2, kind: ManagedClusterSetBinding, metadata: {name: global, namespace: places},
@@ -60,32 +61,32 @@ type leader struct {
 // lead starts an addon-manager whose caches begin with earlier lists, if there are any.
 func lead(earlier faultproxy.Lists) *leader {
 	GinkgoHelper()
-	proxy, err := faultproxy.Start(deployed.ManagerUser.Config, earlier)
+	proxy, err := faultproxy.Start(deployment.ManagerUser.Config, earlier)
 	Expect(err).NotTo(HaveOccurred())
 	kubeconfig, err := proxy.Kubeconfig(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
 	l := &leader{proxy: proxy}
-	l.Running = deployed.Manage("--kubeconfig", kubeconfig, "--leader-elect=false", "--guard=off",
+	l.Running = deployment.Manage("--kubeconfig", kubeconfig, "--leader-elect=false", "--guard=off",
 		"--lifecycle", "--lifecycle-removal-delay=1s")
-	running.Insert(l)
+	leaders.Insert(l)
 	return l
 }
 
 // end kills addon-manager.
 func (l *leader) end() {
 	GinkgoHelper()
-	running.Delete(l)
+	leaders.Delete(l)
 	Expect(l.Kill()).To(Succeed())
 	Expect(l.proxy.Close()).To(Succeed())
 }
 
-// endAll kills each addon-manager that runs. After a failure, the report has what it has printed.
+// endAll kills all running addon-managers. After a failure, the report has their output.
 func endAll() {
 	GinkgoHelper()
-	for _, l := range running.UnsortedList() {
+	for _, l := range leaders.UnsortedList() {
 		if CurrentSpecReport().Failed() {
-			printed, err := os.ReadFile(l.Log)
-			AddReportEntry("the end of "+l.Log, string(printed[max(0, len(printed)-20_000):]), err)
+			output, err := os.ReadFile(l.Log)
+			AddReportEntry("the end of "+l.Log, string(output[max(0, len(output)-20_000):]), err)
 		}
 		l.end()
 	}
@@ -95,12 +96,12 @@ func endAll() {
 func follow() *history {
 	GinkgoHelper()
 	h := &history{changes: map[string][]string{}}
-	watching, err := hub.Client.Watch(context.Background(), &addonv1alpha1.ManagedClusterAddOnList{})
+	watcher, err := hub.Client.Watch(context.Background(), &addonv1alpha1.ManagedClusterAddOnList{})
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watching.Stop)
+	DeferCleanup(watcher.Stop)
 	go func() {
 		defer GinkgoRecover()
-		for event := range watching.ResultChan() {
+		for event := range watcher.ResultChan() {
 			addOn, ok := event.Object.(*addonv1alpha1.ManagedClusterAddOn)
 			if !ok {
 				continue
@@ -111,14 +112,14 @@ func follow() *history {
 				reportAvailable(addOn)
 			case watch.Deleted:
 				h.add(addOn.Namespace, "deleted "+addOn.Name)
-			case watch.Modified, watch.Bookmark, watch.Error: // the state has the rest
+			case watch.Modified, watch.Bookmark, watch.Error: // the state has the effects of other events
 			}
 		}
 	}()
 	return h
 }
 
-// reportAvailable sets Available of an add-on, as its agent does. One that waits for its gate has no agent.
+// reportAvailable sets Available of an add-on, as its agent does. An add-on that waits for its gate has no agent.
 func reportAvailable(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	if addOn.Annotations[addonv1alpha1.GateAnnotation] != "" || addOn.Annotations[withoutAgent] != "" {
 		return

@@ -41,40 +41,40 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 	})
 
 	DescribeTable("defaults type to Required and shows dependencies in both versions", func(ctx context.Context, version string) {
-		created := create(ctx, version, listed("name", "cluster-proxy"),
-			listed("name", "search", "type", "Optional", "message", "no search"))
-		want := []any{
-			listed("name", "cluster-proxy", "type", "Required"),
-			listed("name", "search", "type", "Optional", "message", "no search"),
+		object := create(ctx, version, fieldsOf("name", "cluster-proxy"),
+			fieldsOf("name", "search", "type", "Optional", "message", "no search"))
+		expected := []any{
+			fieldsOf("name", "cluster-proxy", "type", "Required"),
+			fieldsOf("name", "search", "type", "Optional", "message", "no search"),
 		}
 		for _, version := range []string{"v1alpha1", "v1beta1"} {
-			Expect(dependenciesOf(read(ctx, version, created.GetName()))).To(Equal(want), version)
+			Expect(dependenciesOf(readAddOn(ctx, version, object.GetName()))).To(Equal(expected), version)
 		}
 	}, bothVersions)
 
 	DescribeTable("keeps dependencies when the status is written", func(ctx context.Context, version string) {
-		created := create(ctx, "v1alpha1", listed("name", "cluster-proxy"))
-		written := read(ctx, version, created.GetName())
+		object := create(ctx, "v1alpha1", fieldsOf("name", "cluster-proxy"))
+		stored := readAddOn(ctx, version, object.GetName())
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"defaultconfigReferences":[]}}`))
-		Expect(hubClient.Status().Patch(ctx, written, patch)).To(Succeed())
-		Expect(dependenciesOf(read(ctx, "v1alpha1", created.GetName()))).To(HaveLen(1))
+		Expect(hubClient.Status().Patch(ctx, stored, patch)).To(Succeed())
+		Expect(dependenciesOf(readAddOn(ctx, "v1alpha1", object.GetName()))).To(HaveLen(1))
 	}, bothVersions)
 
 	DescribeTable("leaves an add-on without dependencies alone", func(ctx context.Context, version string) {
-		created := create(ctx, version)
-		spec := read(ctx, version, created.GetName()).Object["spec"]
+		object := create(ctx, version)
+		spec := readAddOn(ctx, version, object.GetName()).Object["spec"]
 		Expect(spec).To(HaveKey("addOnMeta"))
 		Expect(spec).NotTo(HaveKey("dependencies"))
 	}, bothVersions)
 
-	DescribeTable("takes the large", func(ctx context.Context, count, messageSize int) {
+	DescribeTable("accepts large values", func(ctx context.Context, count, messageSize int) {
 		dependencies := make([]any, 0, count)
 		for i := range count {
 			dependencies = append(dependencies,
-				listed("name", fmt.Sprintf("addon-%d", i), "message", strings.Repeat("x", messageSize)))
+				fieldsOf("name", fmt.Sprintf("addon-%d", i), "message", strings.Repeat("x", messageSize)))
 		}
-		created := create(ctx, "v1alpha1", dependencies...)
-		Expect(dependenciesOf(read(ctx, "v1beta1", created.GetName()))).To(HaveLen(count))
+		object := create(ctx, "v1alpha1", dependencies...)
+		Expect(dependenciesOf(readAddOn(ctx, "v1beta1", object.GetName()))).To(HaveLen(count))
 	},
 		Entry("256 dependencies", 256, 10),
 		Entry("a message of 100 kB", 1, 100_000),
@@ -83,7 +83,7 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 	DescribeTable("refuses 257 dependencies", func(ctx context.Context, version string) {
 		dependencies := make([]any, 257)
 		for i := range dependencies {
-			dependencies[i] = listed("name", fmt.Sprintf("addon-%d", i))
+			dependencies[i] = fieldsOf("name", fmt.Sprintf("addon-%d", i))
 		}
 		err := hubClient.Create(ctx, clusterManagementAddOn(version, dependencies...))
 		Expect(err).To(MatchError(ContainSubstring("spec.dependencies: Too many: 257: must have at most 256 items")))
@@ -95,19 +95,19 @@ var _ = Describe("the CRD of ClusterManagementAddOn", func() {
 			Expect(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)).To(BeTrue(), "got error %v", err)
 			Expect(err).To(MatchError(And(ContainSubstring("spec.dependencies[0]"+field), ContainSubstring(complaint))))
 		},
-			Entry("an unknown type", listed("name", "a", "type", "Soft"), ".type", `supported values: "Optional", "Required"`),
-			Entry("an empty type", listed("name", "a", "type", ""), ".type", `supported values: "Optional", "Required"`),
-			Entry("an empty name", listed("name", ""), ".name", "should be at least 1 chars long"),
-			Entry("no name", listed("type", "Optional"), ".name", "Required value"),
+			Entry("an unknown type", fieldsOf("name", "a", "type", "Soft"), ".type", `supported values: "Optional", "Required"`),
+			Entry("an empty type", fieldsOf("name", "a", "type", ""), ".type", `supported values: "Optional", "Required"`),
+			Entry("an empty name", fieldsOf("name", ""), ".name", "should be at least 1 chars long"),
+			Entry("no name", fieldsOf("type", "Optional"), ".name", "Required value"),
 			Entry("a name that is no string", map[string]any{"name": int64(1)}, ".name", "must be of type string"),
 			Entry("an entry that is no object", "a", "", "must be of type object"),
-			Entry("an unknown field", listed("name", "a", "kind", "x"), ".kind", "unknown field"),
+			Entry("an unknown field", fieldsOf("name", "a", "kind", "x"), ".kind", "unknown field"),
 		)
 	}
 })
 
-// listed takes keys and values in turn.
-func listed(pairs ...string) map[string]any {
+// fieldsOf returns a map of keys and values that alternate.
+func fieldsOf(pairs ...string) map[string]any {
 	fields := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
 		fields[pairs[i]] = pairs[i+1]
@@ -136,7 +136,7 @@ func create(ctx context.Context, version string, dependencies ...any) *unstructu
 	return addOn
 }
 
-func read(ctx context.Context, version, name string) *unstructured.Unstructured {
+func readAddOn(ctx context.Context, version, name string) *unstructured.Unstructured {
 	GinkgoHelper()
 	addOn := &unstructured.Unstructured{}
 	addOn.SetAPIVersion(group + "/" + version)

@@ -24,17 +24,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
-// page is what authors of add-ons read; its examples are tested here.
+// page is the page for authors of add-ons. Its examples are tested here.
 const page = "../../../docs/declaring-dependencies.md"
 
-// situation is a managed cluster on which every example has something to say.
+// situation returns a managed cluster on which every example has a finding.
 func situation() (evaluation.Cluster, map[string]evaluation.Observation) {
-	running := func(version string) evaluation.Observation {
+	availableIn := func(version string) evaluation.Observation {
 		return evaluation.Observation{
 			Installed: true, Available: &metav1.Condition{Type: "Available", Status: metav1.ConditionTrue}, Version: version,
 		}
 	}
-	kueue := running("")
+	kueue := availableIn("")
 	kueue.Config = map[string]string{"mode": "proxy"}
 	permissions := addonv1alpha1.AddonAPI{Group: "rbac.open-cluster-management.io", Version: "v1alpha1", Kind: "ClusterPermission"}
 	return evaluation.Cluster{
@@ -45,13 +45,13 @@ func situation() (evaluation.Cluster, map[string]evaluation.Observation) {
 				APIs: map[addonv1alpha1.AddonAPI]evaluation.APIFact{permissions: {Served: metav1.ConditionFalse}},
 			},
 		}, map[string]evaluation.Observation{
-			"managed-serviceaccount": running("0.5.0"), "cluster-proxy": running("1.4.0"), "work-manager": running("2.1.0-rc.1"),
-			"search-collector": running("v0.21.1"), "multicluster-kueue-manager": kueue,
+			"managed-serviceaccount": availableIn("0.5.0"), "cluster-proxy": availableIn("1.4.0"), "work-manager": availableIn("2.1.0-rc.1"),
+			"search-collector": availableIn("v0.21.1"), "multicluster-kueue-manager": kueue,
 		}
 }
 
-// evaluated is what is found of each example in that situation.
-var evaluated = map[string]string{
+// expectedVerdicts has the verdicts on each example in that situation.
+var expectedVerdicts = map[string]string{
 	"cluster-gateway":    "managed-serviceaccount=Satisfied cluster-proxy=Satisfied",
 	"token-broker":       "managed-serviceaccount=VersionMismatch work-manager=Satisfied",
 	"token-cache":        "managed-serviceaccount=Satisfied",
@@ -77,7 +77,7 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 	It("are accepted, and evaluated as the page says", func(ctx context.Context) {
 		content, err := os.ReadFile(page)
 		Expect(err).NotTo(HaveOccurred())
-		var stored []addonv1alpha1.ClusterManagementAddOn
+		var registrations []addonv1alpha1.ClusterManagementAddOn
 		var templates []addonv1alpha1.AddOnTemplate
 		var policies []dependencyv1alpha1.AddOnDependencyPolicy
 		for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(content), -1) {
@@ -87,24 +87,24 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 			DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, example) })
 			switch example.GetKind() {
 			case "AddOnTemplate":
-				templates = append(templates, typed[addonv1alpha1.AddOnTemplate](example))
+				templates = append(templates, decode[addonv1alpha1.AddOnTemplate](example))
 				continue
 			case "AddOnDependencyPolicy":
-				policies = append(policies, typed[dependencyv1alpha1.AddOnDependencyPolicy](example))
+				policies = append(policies, decode[dependencyv1alpha1.AddOnDependencyPolicy](example))
 				continue
 			}
-			stored = append(stored, typed[addonv1alpha1.ClusterManagementAddOn](read(ctx, "v1alpha1", example.GetName())))
+			registrations = append(registrations, decode[addonv1alpha1.ClusterManagementAddOn](readAddOn(ctx, "v1alpha1", example.GetName())))
 		}
-		for _, addOn := range stored {
-			Expect(catalog.New(stored).Declaration(addOn.Name).Problems).To(BeEmpty(), addOn.Name)
+		for _, addOn := range registrations {
+			Expect(catalog.New(registrations).Declaration(addOn.Name).Problems).To(BeEmpty(), addOn.Name)
 		}
 		cluster, observed := situation()
-		Expect(verdicts(catalog.New(stored), cluster, observed)).To(Equal(evaluated))
+		Expect(verdicts(catalog.New(registrations), cluster, observed)).To(Equal(expectedVerdicts))
 
 		Expect(policies).To(HaveLen(1))
 		Expect(policy.Wrong(&policies[0], cluster.Now)).To(BeEmpty())
 		cluster.Labels["tier"] = "edge"
-		overridden := verdicts(catalog.New(stored).WithPolicies(policy.Read(policies)), cluster, observed)
+		overridden := verdicts(catalog.New(registrations).WithPolicies(policy.Read(policies)), cluster, observed)
 		Expect(overridden).To(And(
 			HaveKeyWithValue(
 				"tunnel-user",
@@ -113,11 +113,11 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 			HaveKeyWithValue("role-propagator", "permission-api=Waived"),
 		))
 		Expect(templates).To(HaveLen(1))
-		declared, declares := declaration.ReadTemplate(&templates[0])
-		Expect(declares).To(BeTrue())
-		Expect(declared.Problems).To(BeEmpty())
+		template, ok := declaration.ReadTemplate(&templates[0])
+		Expect(ok).To(BeTrue())
+		Expect(template.Problems).To(BeEmpty())
 		Expect(
-			declared.Edges,
+			template.Edges,
 		).To(HaveExactElements(HaveField("AddOn", "managed-serviceaccount"), HaveField("AddOn", "cluster-proxy")))
 		Expect(templates[0].Spec.AddonName).To(Equal("token-broker"), "it is the next version of an example")
 	})
@@ -135,25 +135,25 @@ var _ = Describe("the examples of docs/declaring-dependencies.md", func() {
 	})
 })
 
-// verdicts are what is found of each add-on on a cluster.
-func verdicts(declared *catalog.Catalog, cluster evaluation.Cluster, observed map[string]evaluation.Observation) map[string]string {
-	found := map[string]string{}
-	evaluator := evaluation.New(declared)
-	for _, addOn := range declared.AddOns() {
+// verdicts returns the verdicts on each add-on on a cluster.
+func verdicts(catalog *catalog.Catalog, cluster evaluation.Cluster, observed map[string]evaluation.Observation) map[string]string {
+	byAddOn := map[string]string{}
+	evaluator := evaluation.New(catalog)
+	for _, addOn := range catalog.AddOns() {
 		var texts []string
 		state := evaluator.State(addOn, cluster, func(name string) evaluation.Observation { return observed[name] })
 		for _, finding := range evaluator.Evaluate(addOn, state) {
 			texts = append(texts, fmt.Sprintf("%s=%s", finding.Name(), finding.Verdict))
 		}
-		found[addOn] = strings.Join(texts, " ")
+		byAddOn[addOn] = strings.Join(texts, " ")
 	}
-	return found
+	return byAddOn
 }
 
-func typed[T any](object *unstructured.Unstructured) (as T) {
+func decode[T any](object *unstructured.Unstructured) (value T) {
 	GinkgoHelper()
 	raw, err := json.Marshal(object)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(json.Unmarshal(raw, &as)).To(Succeed())
-	return as
+	Expect(json.Unmarshal(raw, &value)).To(Succeed())
+	return value
 }

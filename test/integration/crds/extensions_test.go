@@ -61,29 +61,29 @@ ordering: Install
 
 var _ = Describe("the fields beyond the proposal", func() {
 	DescribeTable("are kept, and shown in both versions", func(ctx context.Context, version string) {
-		created := withSpec(version, everyExtension)
-		Expect(hubClient.Create(ctx, created, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, created) })
-		want := map[string]any{}
-		Expect(yaml.Unmarshal([]byte(everyExtension), &want)).To(Succeed())
-		for _, edge := range want["dependencies"].([]any) {
+		object := withSpec(version, everyExtension)
+		Expect(hubClient.Create(ctx, object, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, object) })
+		expected := map[string]any{}
+		Expect(yaml.Unmarshal([]byte(everyExtension), &expected)).To(Succeed())
+		for _, edge := range expected["dependencies"].([]any) {
 			if fields := edge.(map[string]any); fields["type"] == nil {
 				fields["type"] = "Required"
 			}
 		}
 		for _, version := range []string{"v1alpha1", "v1beta1"} {
-			spec := read(ctx, version, created.GetName()).Object["spec"]
-			for field, content := range want {
+			spec := readAddOn(ctx, version, object.GetName()).Object["spec"]
+			for field, content := range expected {
 				Expect(spec).To(HaveKeyWithValue(field, content), version)
 			}
 		}
 	}, bothVersions)
 
 	DescribeTable("takes 16 expressions and 100 selectors", func(ctx context.Context, version string) {
-		created := withSpec(version, "dependencies: ["+
+		object := withSpec(version, "dependencies: ["+
 			strings.Repeat(`{name: a, when: {expression: "true"}},`, 16)+
 			strings.Repeat(`{name: a, when: {clusterSelector: {matchLabels: {a: b}}}},`, 100)+"]")
-		Expect(hubClient.Create(ctx, created, client.DryRunAll)).To(Succeed())
+		Expect(hubClient.Create(ctx, object, client.DryRunAll)).To(Succeed())
 	}, bothVersions)
 
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
@@ -92,8 +92,8 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Expect(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)).To(BeTrue(), "got error %v", err)
 			Expect(err).To(MatchError(ContainSubstring(complaint)))
 		},
-			Entry("an ordering that is none", `ordering: Upgrade`, "spec.ordering"),
-			Entry("a removal that is none", `dependencies: [{name: a, install: Auto, removal: Never}]`, "spec.dependencies[0].removal"),
+			Entry("an invalid ordering", `ordering: Upgrade`, "spec.ordering"),
+			Entry("an invalid removal", `dependencies: [{name: a, install: Auto, removal: Never}]`, "spec.dependencies[0].removal"),
 			Entry("a removal of what others install", `dependencies: [{name: a, removal: WithLastDependent}]`,
 				"removal WithLastDependent needs install Auto"),
 			Entry("a removal of what is not installed", `dependencies: [{name: a, install: Never, removal: WithLastDependent}]`,
@@ -142,11 +142,11 @@ var _ = Describe("the fields beyond the proposal", func() {
 			Entry("an empty range", `dependencies: [{name: a, version: ""}]`, "spec.dependencies[0].version"),
 			Entry("an empty add-on", `dependencies: [{name: a, addOn: ""}]`, "spec.dependencies[0].addOn"),
 			Entry("an API without a kind", `dependencies: [{name: a, api: {group: apps}}]`, "spec.dependencies[0].api.kind"),
-			Entry("an API group that is none", `dependencies: [{name: a, api: {group: "Apps/v1", kind: Pod}}]`, "spec.dependencies[0].api.group"),
-			Entry("an API version that is none", `dependencies: [{name: a, api: {version: "1", kind: Pod}}]`, "spec.dependencies[0].api.version"),
-			Entry("an API server that is none", `dependencies: [{name: a, api: {kind: Pod, servedBy: Somewhere}}]`,
+			Entry("an invalid API group", `dependencies: [{name: a, api: {group: "Apps/v1", kind: Pod}}]`, "spec.dependencies[0].api.group"),
+			Entry("an invalid API version", `dependencies: [{name: a, api: {version: "1", kind: Pod}}]`, "spec.dependencies[0].api.version"),
+			Entry("an invalid API server", `dependencies: [{name: a, api: {kind: Pod, servedBy: Somewhere}}]`,
 				"spec.dependencies[0].api.servedBy"),
-			Entry("what YAML makes of on", `dependencies: [{name: a, api: {kind: Pod, on: Hub}}]`, "spec.dependencies[0].api.true"),
+			Entry("the boolean that YAML reads for on", `dependencies: [{name: a, api: {kind: Pod, on: Hub}}]`, "spec.dependencies[0].api.true"),
 			Entry("an API server of what is provided", `provides: [{kind: Pod, servedBy: Hub}]`, "spec.provides[0].servedBy"),
 			Entry("a field with a sign for lists", `dependencies: [{name: a, api: {kind: Pod, fields: ["spec.containers[].image"]}}]`,
 				"spec.dependencies[0].api.fields[0]"),

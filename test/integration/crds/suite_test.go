@@ -1,4 +1,4 @@
-// Package crds tests what a real API server makes of manifests/crds.
+// Package crds tests the schemas of manifests/crds on a real API server.
 package crds
 
 import (

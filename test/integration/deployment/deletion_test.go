@@ -15,8 +15,8 @@ import (
 
 const allowDeletion = "interlock.open-cluster-management.io/allow-deletion"
 
-// converting are the objects without which the API server cannot convert.
-func converting(ctx context.Context) []client.Object {
+// conversionObjects returns the objects without which the API server cannot convert.
+func conversionObjects(ctx context.Context) []client.Object {
 	GinkgoHelper()
 	objects := []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},

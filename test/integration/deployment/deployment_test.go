@@ -42,7 +42,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-func read(file string, object any) {
+func loadManifest(file string, object any) {
 	GinkgoHelper()
 	content, err := os.ReadFile(filepath.Join("../../../deploy", file))
 	Expect(err).NotTo(HaveOccurred())
@@ -53,10 +53,10 @@ func read(file string, object any) {
 var _ = Describe("What deploy/ installs", Ordered, func() {
 	var (
 		deployed, uninstallation []*unstructured.Unstructured
-		before                   snapshot.Snapshot
+		snapshotBefore           snapshot.Snapshot
 		manager, webhook         *gexec.Session
 		metrics, webhookMetrics  string
-		served                   string
+		webhookAddress           string
 	)
 	managerWith := func(arguments ...string) *gexec.Session {
 		metrics = testenv.FreeAddress().String()
@@ -66,8 +66,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 	BeforeAll(func(ctx context.Context) {
 		deployed, uninstallation = kustomized("../hack/deployment/testdata/all"), kustomized("../hack/deployment/testdata/uninstall-remove")
-		served = testenv.FreeAddress().String()
-		serveOnLoopback(deployed, served)
+		webhookAddress = testenv.FreeAddress().String()
+		serveOnLoopback(deployed, webhookAddress)
 		furnish(ctx)
 		grantAgent(ctx)
 		for _, object := range deployed {
@@ -75,10 +75,10 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 				apply(ctx, []*unstructured.Unstructured{object})
 			}
 		}
-		before = takeSnapshot(ctx, Default)
+		snapshotBefore = takeSnapshot(ctx, Default)
 	})
 
-	It("is taken by the API server, its pods in a namespace that enforces restricted Pod Security", func(ctx context.Context) {
+	It("is accepted by the API server, its pods in a namespace that enforces restricted Pod Security", func(ctx context.Context) {
 		apply(ctx, deployed)
 		apply(ctx, uninstallation)
 		var pods []corev1.PodTemplateSpec
@@ -111,21 +111,21 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(managed.RegistrationAgent.Stop(ctx)).To(Succeed())
 		renew(ctx, independent, 0)
 		Expect(managed.Client.Delete(
-			ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: asking.Name}},
+			ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: configured.Name}},
 		)).To(Succeed())
 
 		requests.begin("writes Degraded, emits events, and keeps reports (--reports)")
 		manager = managerWith("--guard=off", "--reports=all")
 		requests.begin("serves webhooks and keeps its certificate")
 		webhookMetrics = testenv.FreeAddress().String()
-		webhook = startManager(webhookUser, "webhook", "--lifecycle", "--namespace="+namespace, "--webhook-bind-address="+served,
+		webhook = startManager(webhookUser, "webhook", "--lifecycle", "--namespace="+namespace, "--webhook-bind-address="+webhookAddress,
 			"--metrics-bind-address="+webhookMetrics, "--metrics-secure", "--health-probe-bind-address=0")
-		for _, key := range []types.NamespacedName{gateway, fresh} {
+		for _, key := range []types.NamespacedName{gateway, neverLeased} {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
 		}
 		Eventually(reports(ctx)).ShouldNot(BeZero())
-		Eventually(review(served, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
-		Eventually(review(served, "placed", "other")).Should(ContainSubstring("there is no Placement"))
+		Eventually(review(webhookAddress, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
+		Eventually(review(webhookAddress, "placed", "other")).Should(ContainSubstring("there is no Placement"))
 		Eventually(requests.used(webhookUser, "get", "placements")).Should(BeTrue())
 
 		requests.begin("the agent reports Available")
@@ -133,24 +133,24 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		session := startOn(managed.Cluster, "addon-agent", agentUser, "--cluster-name="+cluster, "--hub-kubeconfig", agent.Kubeconfig,
 			"--metrics-bind-address=0", "--health-probe-bind-address=0")
-		for _, key := range []types.NamespacedName{gateway, fresh} {
+		for _, key := range []types.NamespacedName{gateway, neverLeased} {
 			Eventually(condition(ctx, key, "Available")).Should(Equal("False/" + required))
 		}
 		Eventually(condition(ctx, independent, "Available")).Should(Equal("True/ManagedClusterAddOnLeaseUpdated"))
-		Eventually(condition(ctx, asking, "Available")).Should(Equal("Unknown/ManagedClusterAddOnLeaseNotFound"))
+		Eventually(condition(ctx, configured, "Available")).Should(Equal("Unknown/ManagedClusterAddOnLeaseNotFound"))
 
 		By("both being back")
 		Expect(hub.Webhooks.Start(ctx)).To(Succeed())
 		Expect(managed.RegistrationAgent.Start(ctx)).To(Succeed())
-		renew(ctx, independent, stopped)
-		renew(ctx, asking, 0)
-		for _, key := range []types.NamespacedName{asking, independent} {
-			Eventually(condition(ctx, key, "Available")).Should(Equal(reported[key]))
+		renew(ctx, independent, expiredAge)
+		renew(ctx, configured, 0)
+		for _, key := range []types.NamespacedName{configured, independent} {
+			Eventually(condition(ctx, key, "Available")).Should(Equal(stockAvailable[key]))
 		}
 
 		requests.begin("applies policies, and says in their status what they do")
 		policy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "relaxed"}}
-		policy.Spec.Overrides = []dependencyv1alpha1.DependencyOverride{{AddOn: fresh.Name, Dependency: "nowhere", Type: "Optional"}}
+		policy.Spec.Overrides = []dependencyv1alpha1.DependencyOverride{{AddOn: neverLeased.Name, Dependency: "nowhere", Type: "Optional"}}
 		Expect(admin.Create(ctx, policy)).To(Succeed())
 		Eventually(func() (dependencyv1alpha1.AddOnDependencyPolicyStatus, error) {
 			err := admin.Get(ctx, client.ObjectKeyFromObject(policy), policy)
@@ -164,15 +164,15 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 - {name: widgets-of-the-hub, api: {group: example.com, kind: Widget, servedBy: Hub}}
 - {name: ` + templated.Name + `, type: IfInstalled, version: ">= 1.0"}
 - {name: placed, type: Optional}`
-		placed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "placed"}}
-		placed.Spec.InstallStrategy.Type = "Placements"
-		placed.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "placed"}}
+		registration.Spec.InstallStrategy.Type = "Placements"
+		registration.Spec.InstallStrategy.Placements = []ocmv1alpha1.PlacementStrategy{
 			{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "default", Name: "missing"}},
 		}
-		Expect(admin.Create(ctx, placed)).To(Succeed())
+		Expect(admin.Create(ctx, registration)).To(Succeed())
 		Expect(requests.used(managerUser, "watch", "placementdecisions")()).To(BeFalse())
-		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
+		unregister := register(ctx, "widgetry", func(registration *addonv1alpha1.ClusterManagementAddOn) {
+			registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: widgets}
 		})
 		Eventually(factsOf(ctx)).Should(HaveField("Status.APIs", ConsistOf(HaveField("Served", metav1.ConditionFalse))))
 		Eventually(requests.used(managerUser, "watch", "addontemplates")).Should(BeTrue())
@@ -182,7 +182,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			Eventually(requests.used(managerUser, "watch", resource)).Should(BeTrue(), resource)
 		}
 		unregister()
-		Expect(admin.Delete(ctx, placed)).To(Succeed())
+		Expect(admin.Delete(ctx, registration)).To(Succeed())
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Satisfy(apierrors.IsNotFound))
 		stop(session)
 	})
@@ -193,7 +193,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster2", Name: name}}
 		}
 		prometheus, stranger := account("prometheus"), account("stranger")
-		made := []client.Object{prometheus, stranger, &rbacv1.ClusterRole{
+		objects := []client.Object{prometheus, stranger, &rbacv1.ClusterRole{
 			ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},
 			Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
 		}, &rbacv1.ClusterRoleBinding{
@@ -201,7 +201,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "prometheus"},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "cluster2", Name: "prometheus"}},
 		}}
-		for _, object := range made {
+		for _, object := range objects {
 			Expect(admin.Create(ctx, object)).To(Succeed())
 		}
 		for _, address := range []string{metrics, webhookMetrics} {
@@ -209,20 +209,23 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			Eventually(scrape(address, tokenOf(ctx, stranger))).Should(Equal(http.StatusForbidden))
 			Eventually(scrape(address, tokenOf(ctx, prometheus))).Should(Equal(http.StatusOK))
 		}
-		for _, object := range made {
+		for _, object := range objects {
 			Expect(admin.Delete(ctx, object)).To(Succeed())
 		}
 	})
 
 	It("warns of removals that break something", func(ctx context.Context) {
 		requests.begin("protects what installed add-ons require")
-		expectProtection(ctx, served)
+		expectProtection(ctx, webhookAddress)
 	})
 
-	It("tells of a writer that insists", func(ctx context.Context) {
+	It("reports a writer that keeps overwriting it", func(ctx context.Context) {
 		requests.begin("tells again and again of a writer that insists")
 		Eventually(func(g Gomega) {
-			say(ctx, gateway, metav1.Condition{Type: "Degraded", Status: metav1.ConditionFalse, Reason: "AllWell", Message: "says another"})
+			setAsOwnManager(ctx, gateway, metav1.Condition{
+				Type: "Degraded", Status: metav1.ConditionFalse,
+				Reason: "AllWell", Message: "says another",
+			})
 			g.Eventually(condition(ctx, gateway, "Degraded")).Should(Equal("True/" + required))
 			repeated := &corev1.EventList{}
 			g.Expect(admin.List(ctx, repeated, client.InNamespace("cluster1"))).To(Succeed())
@@ -242,7 +245,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			}
 			expectGateOpened(ctx)
 			expectBundle(ctx)
-			if mode == "policy" { // the form does not matter
+			if mode == "policy" { // both forms behave alike here
 				requests.begin("installs what is needed (--lifecycle)")
 				expectInstallations(ctx)
 				requests.begin("removes add-ons in order (--lifecycle)")
@@ -268,13 +271,13 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			}
 			stop(manager)
 		}
-		for _, object := range converting(ctx) {
+		for _, object := range conversionObjects(ctx) {
 			Expect(admin.Delete(ctx, object, client.DryRunAll)).To(Succeed(), "before the CRD is grafted")
 		}
 		requests.begin("grafts the CRD (--graft-crds)")
-		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+served)
+		manager = managerWith("--guard=webhook", "--graft-crds", "--webhook-address="+webhookAddress)
 		Eventually(guards(ctx, rule.KindWebhook)).Should(BeTrue())
-		Eventually(grafted(ctx)).Should(Succeed())
+		Eventually(checkGrafted(ctx)).Should(Succeed())
 
 		requests.begin("reads OCM's version for an add-on that requires one")
 		unregister := register(ctx, "versioned", requiringOCM)
@@ -288,14 +291,14 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		crd.SetAPIVersion("apiextensions.k8s.io/v1")
 		crd.SetKind("CustomResourceDefinition")
 		crd.SetName(crdName)
-		until := `{"metadata":{"annotations":{"` + crdgraft.RemovalsAnnotation + `":"2100-01-01T00:00:00Z"}}}`
-		Expect(admin.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(until)))).To(Succeed())
+		removals := `{"metadata":{"annotations":{"` + crdgraft.RemovalsAnnotation + `":"2100-01-01T00:00:00Z"}}}`
+		Expect(admin.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(removals)))).To(Succeed())
 		unregister = register(ctx, "doubted", requiringOCM)
-		doubted := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "doubted"}}
-		Expect(admin.Patch(ctx, doubted, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"requirements":null}}`)))).To(Succeed())
+		doubtful := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "doubted"}}
+		Expect(admin.Patch(ctx, doubtful, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"requirements":null}}`)))).To(Succeed())
 		Eventually(func() (*addonv1alpha1.AddonRequirements, error) {
-			err := admin.Get(ctx, client.ObjectKeyFromObject(doubted), doubted)
-			return doubted.Spec.Requirements, err
+			err := admin.Get(ctx, client.ObjectKeyFromObject(doubtful), doubtful)
+			return doubtful.Spec.Requirements, err
 		}).ShouldNot(BeNil())
 		Eventually(requests.used(managerUser, "get", "clustermanagementaddons")).Should(BeTrue())
 		Eventually(requests.used(webhookUser, "get", "customresourcedefinitions")).Should(BeTrue())
@@ -309,29 +312,29 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			return object.GetKind() != "MutatingWebhookConfiguration"
 		})
 		remove(ctx, recording)
-		Eventually(recorded(ctx)).Should(BeFalse(), "for a moment, the API server still calls the webhook")
-		ambiguous := func(registered *addonv1alpha1.ClusterManagementAddOn) {
-			requiringOCM(registered)
-			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"}
+		Eventually(recordsFields(ctx)).Should(BeFalse(), "for a moment, the API server still calls the webhook")
+		ambiguous := func(registration *addonv1alpha1.ClusterManagementAddOn) {
+			requiringOCM(registration)
+			registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"}
 		}
 		unregister := []func(){register(ctx, "unrecorded", requiringOCM), register(ctx, "ambiguous", ambiguous)}
 		requests.begin("makes missing records, and refuses to uninstall without them")
 		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
 		Eventually(uninstall).Should(gexec.Exit(1))
 		Expect(uninstall.Err).To(gbytes.Say("nothing was removed: records: .* ClusterManagementAddOns ambiguous would be lost"))
-		Expect(grafted(ctx)()).To(Succeed())
+		Expect(checkGrafted(ctx)()).To(Succeed())
 		for _, remove := range unregister {
 			remove()
 		}
 		apply(ctx, recording)
 		remove(ctx, uninstallation)
-		manager = managerWith("--guard=webhook", "--graft-crds", "--reports=unsatisfied", "--webhook-address="+served)
+		manager = managerWith("--guard=webhook", "--graft-crds", "--reports=unsatisfied", "--webhook-address="+webhookAddress)
 	})
 
 	It("does not let the webhook be deleted while it converts OCM's objects", func(ctx context.Context) {
-		for _, object := range converting(ctx) {
-			refused := func() error { return admin.Delete(ctx, object, client.DryRunAll) }
-			Eventually(refused).Should(MatchError(And(
+		for _, object := range conversionObjects(ctx) {
+			deleteDryRun := func() error { return admin.Delete(ctx, object, client.DryRunAll) }
+			Eventually(deleteDryRun).Should(MatchError(And(
 				ContainSubstring("is grafted"), ContainSubstring("Run `addon-manager uninstall`"), ContainSubstring(allowDeletion))))
 			if object.GetNamespace() != "" {
 				Expect(admin.DeleteAllOf(ctx, object, client.InNamespace(namespace), client.DryRunAll)).NotTo(Succeed(), "with all others")
@@ -339,7 +342,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			annotate(ctx, object, `"true"`)
 			Expect(admin.Delete(ctx, object, client.DryRunAll)).To(Succeed(), "the annotation overrides it")
 			annotate(ctx, object, "null")
-			Expect(refused()).NotTo(Succeed())
+			Expect(deleteDryRun()).NotTo(Succeed())
 		}
 		for _, object := range []client.Object{
 			&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-metrics"}},
@@ -351,21 +354,21 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}
 	})
 
-	It("is uninstalled, and the hub is what it was", func(ctx context.Context) {
+	It("is uninstalled, and the hub is as before", func(ctx context.Context) {
 		Eventually(reports(ctx)).ShouldNot(BeZero())
 		requests.begin("keeps in a report what is held: no agent reports the API yet")
-		unregister := register(ctx, "widgetry", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-			registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		unregister := register(ctx, "widgetry", func(registration *addonv1alpha1.ClusterManagementAddOn) {
+			registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{
 				{Name: "widgets", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}}},
 			}
 		})
 		Eventually(func() error { _, err := factsOf(ctx)(); return err }).Should(Succeed())
 		Eventually(requests.used(managerUser, "get", "addondependencyreports")).Should(BeTrue())
 		installAgentAddOn(ctx)
-		gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: alone.Namespace, Name: alone.Name}}
-		Expect(admin.Patch(ctx, gated, client.RawPatch(types.MergePatchType, gateOf(addonv1alpha1.GateOpen)))).To(Succeed())
+		gatedAddOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: unjoined.Namespace, Name: unjoined.Name}}
+		Expect(admin.Patch(ctx, gatedAddOn, client.RawPatch(types.MergePatchType, gateOf(addonv1alpha1.GateOpen)))).To(Succeed())
 		apply(ctx, uninstallation)
-		gone := leaveInstalled(ctx)
+		isGone := leaveInstalled(ctx)
 		requests.begin("uninstalls, and removes what was installed (--installed=remove)")
 		uninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m", "--installed=remove")
 
@@ -376,25 +379,25 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			return deployment.Spec.Replicas, err
 		}).Should(HaveValue(BeZero()))
 		Consistently(uninstall, "2s").ShouldNot(gexec.Exit(), "before the leader has stopped")
-		Expect(condition(ctx, fresh, "Degraded")()).To(Equal("True/" + required))
+		Expect(condition(ctx, neverLeased, "Degraded")()).To(Equal("True/" + required))
 		stop(manager)
 
 		Eventually(uninstall).Should(gexec.Exit(0))
 		Expect(uninstall.Out).To(gbytes.Say(
 			"installed +1 ManagedClusterAddOns deleted, 0 handed over[^;]*; 1 labels of ManagedClusters withdrawn, 0 stay"))
-		Eventually(gone).Should(BeTrue())
+		Eventually(isGone).Should(BeTrue())
 		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
 		Expect(uninstall.Out).To(gbytes.Say(`reports +[1-9]\d* AddOnDependencyReports deleted`))
 		Expect(uninstall.Out).To(gbytes.Say("gates +1 opened and removed"))
 		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, no condition .* on any of 7`))
-		Expect(condition(ctx, alone, "Degraded")()).To(Equal("True/DiskFull"))
+		Expect(condition(ctx, unjoined, "Degraded")()).To(Equal("True/DiskFull"))
 
 		requests.begin("uninstalls again, where next to nothing is left")
 		leaveRules(ctx)
 		leaveAgent(ctx)
-		again := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
-		Eventually(again).Should(gexec.Exit(0))
-		Expect(again.Out).To(gbytes.Say(`conditions +0 ManagedClusterAddOns written`))
+		secondUninstall := startManager(uninstallUser, "uninstall", "--namespace="+namespace, "--timeout=2m")
+		Eventually(secondUninstall).Should(gexec.Exit(0))
+		Expect(secondUninstall.Out).To(gbytes.Say(`conditions +0 ManagedClusterAddOns written`))
 
 		stop(webhook)
 		remove(ctx, uninstallation)
@@ -405,26 +408,26 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		}).WithTimeout(20 * time.Second).Should(Succeed())
 		reportedByOCM(ctx)
 		Eventually(func(g Gomega) {
-			g.Expect(cmp.Diff(before, takeSnapshot(ctx, g))).To(BeEmpty())
+			g.Expect(cmp.Diff(snapshotBefore, takeSnapshot(ctx, g))).To(BeEmpty())
 		}).WithTimeout(20 * time.Second).Should(Succeed())
 	})
 
-	It("has needed each of its rights, and was refused nothing", func() {
+	It("has needed each of its permissions, and had no request refused", func() {
 		rights := append(granted(append(deployed, uninstallation...)), agentRights()...)
-		unneeded, refused, table := check(rights, requests.all())
+		unneeded, uncovered, table := check(rights, requests.allRequests())
 		for _, line := range table {
 			fmt.Fprintln(GinkgoWriter, line)
 		}
 		Expect(unneeded).To(BeEmpty(), "rights that nothing needs")
-		Expect(refused).To(BeEmpty(), "requests that no right covers")
+		Expect(uncovered).To(BeEmpty(), "requests that no right covers")
 	})
 })
 
-func requiringOCM(registered *addonv1alpha1.ClusterManagementAddOn) {
-	registered.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
+func requiringOCM(registration *addonv1alpha1.ClusterManagementAddOn) {
+	registration.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 999"}
 }
 
-// review is the webhook's answer to the registration of an add-on.
+// review returns the webhook's response to the registration of an add-on.
 func review(address, addOn, dependency string) func() (string, error) {
 	object := fmt.Sprintf(`{"apiVersion":"addon.open-cluster-management.io/v1alpha1","kind":"ClusterManagementAddOn","metadata":{"name":%q},`+
 		`"spec":{"dependencies":[{"name":%q,"type":"Required"}],`+
@@ -442,25 +445,25 @@ func review(address, addOn, dependency string) func() (string, error) {
 	}
 }
 
-// grafted asks whether the API server serves the fields that the CRD was given:
-// for moments after it stores them it still drops them from what is created.
-func grafted(ctx context.Context) func() error {
+// checkGrafted returns an error until the API server serves the fields of the grafted CRD. For a moment after it stores the CRD, it
+// drops the fields from new objects.
+func checkGrafted(ctx context.Context) func() error {
 	return func() error {
-		probed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
-		probed.Spec.InstallStrategy.Type = "Manual"
-		probed.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1"}
-		return admin.Create(ctx, probed, client.FieldValidation("Strict"), client.DryRunAll)
+		probe := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
+		probe.Spec.InstallStrategy.Type = "Manual"
+		probe.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1"}
+		return admin.Create(ctx, probe, client.FieldValidation("Strict"), client.DryRunAll)
 	}
 }
 
-// recorded reports whether admission records what is declared by field.
-func recorded(ctx context.Context) func() (bool, error) {
+// recordsFields reports whether admission records declarations in fields.
+func recordsFields(ctx context.Context) func() (bool, error) {
 	return func() (bool, error) {
-		probed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
-		probed.Spec.InstallStrategy.Type = "Manual"
-		requiringOCM(probed)
-		err := admin.Create(ctx, probed, client.DryRunAll)
-		return probed.Annotations[addonv1alpha1.RecordAnnotation] != "", err
+		probe := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probed"}}
+		probe.Spec.InstallStrategy.Type = "Manual"
+		requiringOCM(probe)
+		err := admin.Create(ctx, probe, client.DryRunAll)
+		return probe.Annotations[addonv1alpha1.RecordAnnotation] != "", err
 	}
 }
 
@@ -471,7 +474,7 @@ func tokenOf(ctx context.Context, account client.Object) string {
 	return request.Status.Token
 }
 
-// scrape is the answer to a request for metrics.
+// scrape returns the response to a request for metrics.
 func scrape(address, token string) func() (int, error) {
 	return func() (int, error) {
 		request, err := http.NewRequest(http.MethodGet, "https://"+address+"/metrics", nil)
@@ -486,8 +489,7 @@ func scrape(address, token string) func() (int, error) {
 	}
 }
 
-// call does not verify the certificate. Here it has another name, or the server
-// signed it.
+// call does not verify the certificate, which has another name here, or is signed by the server itself.
 func call(request *http.Request) (status int, body string, err error) {
 	unverified := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: unverified}

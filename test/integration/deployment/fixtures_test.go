@@ -41,47 +41,46 @@ import (
 
 const required = addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 
-// Add-ons on cluster1, and what of them is there before Interlock.
+// Add-ons on cluster1, with their state before Interlock.
 var (
-	// gateway is that of docs/install.md, and renews its lease.
+	// gateway is the add-on of docs/install.md. It renews its lease.
 	gateway = types.NamespacedName{Namespace: cluster, Name: "gateway"}
-	// fresh has never had a lease, and was written through v1beta1: while OCM's webhook is
-	// away, the API server refuses server-side apply; and so was independent, which has no
-	// dependencies and does not renew its lease any more.
-	fresh       = types.NamespacedName{Namespace: cluster, Name: "fresh"}
+	// neverLeased has never had a lease, and was written through v1beta1. So while OCM's webhook is unavailable, the API server refuses
+	// server-side apply. The same holds for independent, which has no dependencies and no longer renews its lease.
+	neverLeased = types.NamespacedName{Namespace: cluster, Name: "fresh"}
 	independent = types.NamespacedName{Namespace: cluster, Name: "independent"}
-	// asking depends on its configurations, and renews its lease.
-	asking = types.NamespacedName{Namespace: cluster, Name: "asking"}
+	// configured depends on its configurations, and renews its lease.
+	configured = types.NamespacedName{Namespace: cluster, Name: "asking"}
 	// templated runs an AddOnTemplate, which names its version.
 	templated = types.NamespacedName{Namespace: cluster, Name: "templated"}
-	// alone depends on nothing and has a Degraded of its own. Its cluster has not joined.
-	alone = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
+	// unjoined has no dependencies and a Degraded of its own. Its cluster has not joined.
+	unjoined = types.NamespacedName{Namespace: "cluster2", Name: "alone"}
 )
 
-// leaseDurationSeconds has OCM's agent believe the lease of gateway throughout.
+// leaseDurationSeconds is long enough for OCM's agent to consider the lease of gateway fresh throughout.
 const leaseDurationSeconds = 3600
 
-// reported is what OCM's registration agent sets Available to.
-var reported = map[types.NamespacedName]string{
+// stockAvailable has the values to which OCM's registration agent sets Available.
+var stockAvailable = map[types.NamespacedName]string{
 	gateway:     "True/ManagedClusterAddOnLeaseUpdated",
-	fresh:       "Unknown/ManagedClusterAddOnLeaseNotFound",
-	asking:      "True/ManagedClusterAddOnLeaseUpdated",
+	neverLeased: "Unknown/ManagedClusterAddOnLeaseNotFound",
+	configured:  "True/ManagedClusterAddOnLeaseUpdated",
 	independent: "False/ManagedClusterAddOnLeaseUpdateStopped",
 }
 
 // reportedByOCM waits until OCM's agent has set Available of every add-on.
 func reportedByOCM(ctx context.Context) {
 	GinkgoHelper()
-	for key, available := range reported {
+	for key, available := range stockAvailable {
 		Eventually(condition(ctx, key, "Available")).Should(Equal(available), key.String())
 	}
 }
 
-// furnish makes a hub with add-ons as it is without Interlock.
+// furnish creates a hub with add-ons as it is without Interlock.
 func furnish(ctx context.Context) {
 	GinkgoHelper()
-	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: alone.Namespace}})).To(Succeed())
-	for key, age := range map[types.NamespacedName]time.Duration{gateway: 0, asking: 0, independent: stopped} {
+	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: unjoined.Namespace}})).To(Succeed())
+	for key, age := range map[types.NamespacedName]time.Duration{gateway: 0, configured: 0, independent: expiredAge} {
 		renew(ctx, key, age)
 	}
 	example, err := os.ReadFile("../../../docs/examples/gateway.yaml")
@@ -91,29 +90,32 @@ func furnish(ctx context.Context) {
 		Expect(yaml.UnmarshalStrict([]byte(document), &object.Object)).To(Succeed())
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
-	for _, key := range []types.NamespacedName{fresh, independent, asking, alone} {
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
-		registered.Spec.InstallStrategy.Type = "Manual"
-		if key != alone && key != independent {
-			registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: missing}]"}
+	for _, key := range []types.NamespacedName{neverLeased, independent, configured, unjoined} {
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
+		registration.Spec.InstallStrategy.Type = "Manual"
+		if key != unjoined && key != independent {
+			registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: missing}]"}
 		}
-		if key == asking {
-			registered.Annotations = map[string]string{
+		if key == configured {
+			registration.Annotations = map[string]string{
 				addonv1alpha1.DependenciesAnnotation: `[{name: missing, when: {expression: "config.?mode.orValue('') == 'proxy'"}}]`,
 			}
 		}
-		Expect(admin.Create(ctx, registered)).To(Succeed())
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		Expect(admin.Create(ctx, registration)).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 	}
-	for _, key := range []types.NamespacedName{fresh, independent} {
-		written := &ocmv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	for _, key := range []types.NamespacedName{neverLeased, independent} {
+		addOn := &ocmv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"written": "through-v1beta1"}}}`))
-		Expect(hub.Client.Patch(ctx, written, patch)).To(Succeed())
+		Expect(hub.Client.Patch(ctx, addOn, patch)).To(Succeed())
 	}
 	runTemplate(ctx)
 	reportedByOCM(ctx)
-	say(ctx, alone, metav1.Condition{Type: "Degraded", Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "no space left"})
+	setAsOwnManager(ctx, unjoined, metav1.Condition{
+		Type: "Degraded", Status: metav1.ConditionTrue,
+		Reason: "DiskFull", Message: "no space left",
+	})
 }
 
 // runTemplate installs templated, and waits until its AddOnTemplate runs on the cluster.
@@ -129,40 +131,40 @@ func runTemplate(ctx context.Context) {
 	}}
 	template.Spec.AddonName = templated.Name
 	template.Spec.AgentSpec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
-	registered := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: templated.Name}}
-	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	registered.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+	registration := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: templated.Name}}
+	registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registration.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: template.Name},
 	}}
-	installed := &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: templated.Namespace, Name: templated.Name}}
-	for _, object := range []client.Object{template, registered, installed} {
+	addOn := &ocmv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: templated.Namespace, Name: templated.Name}}
+	for _, object := range []client.Object{template, registration, addOn} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
 	Eventually(func() ([]ocmv1alpha1.ConfigReference, error) {
-		err := hub.Client.Get(ctx, templated, installed)
-		return installed.Status.ConfigReferences, err
+		err := hub.Client.Get(ctx, templated, addOn)
+		return addOn.Status.ConfigReferences, err
 	}).Should(ConsistOf(HaveField("LastAppliedConfig", Not(BeNil()))))
 }
 
-// stopped is the age of a lease of an add-on that has stopped.
-const stopped = 10 * leaseDurationSeconds * time.Second
+// expiredAge is the age of the lease of an add-on that has stopped.
+const expiredAge = 10 * leaseDurationSeconds * time.Second
 
-// renew has an add-on's lease be renewed some time ago.
+// renew sets the renew time of an add-on's lease to some time ago.
 func renew(ctx context.Context, key types.NamespacedName, age time.Duration) {
 	GinkgoHelper()
-	renewed := metav1.NewMicroTime(time.Now().Add(-age))
+	renewTime := metav1.NewMicroTime(time.Now().Add(-age))
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: key.Name}}
 	_, err := controllerutil.CreateOrUpdate(ctx, managed.Client, lease, func() error {
-		lease.Spec.RenewTime = &renewed
+		lease.Spec.RenewTime = &renewTime
 		return nil
 	})
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// say writes a condition as the manager of an add-on does: the whole list in a
-// merge patch, with the version that it was read in.
-func say(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
+// setAsOwnManager writes a condition as the manager of an add-on does: the whole list in a merge patch, with the resourceVersion at
+// which it was read.
+func setAsOwnManager(ctx context.Context, key types.NamespacedName, condition metav1.Condition) {
 	GinkgoHelper()
 	Eventually(func() error {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
@@ -179,27 +181,27 @@ func say(ctx context.Context, key types.NamespacedName, condition metav1.Conditi
 	}).Should(Succeed())
 }
 
-// condition reads status and reason of a condition, "" where it is not there.
+// condition returns a function that reads status and reason of a condition. The text is empty without a condition.
 func condition(ctx context.Context, key types.NamespacedName, conditionType string) func() (string, error) {
 	return func() (string, error) {
 		addOn := &addonv1alpha1.ManagedClusterAddOn{}
 		if err := admin.Get(ctx, key, addOn); err != nil {
 			return "", err
 		}
-		found := meta.FindStatusCondition(addOn.Status.Conditions, conditionType)
-		if found == nil {
+		condition := meta.FindStatusCondition(addOn.Status.Conditions, conditionType)
+		if condition == nil {
 			return "", nil
 		}
-		return string(found.Status) + "/" + found.Reason, nil
+		return string(condition.Status) + "/" + condition.Reason, nil
 	}
 }
 
-// guards reads whether the guard's object of a kind is there.
+// guards reports whether the guard's object of a kind exists.
 func guards(ctx context.Context, kind string) func() (bool, error) {
 	return ruleOf(ctx, kind, names.Guard)
 }
 
-// ruleOf reads whether the object of an admission rule is there.
+// ruleOf reports whether the object of an admission rule exists.
 func ruleOf(ctx context.Context, kind, name string) func() (bool, error) {
 	version := map[string]string{rule.KindWebhook: "v1", rule.KindPolicy: "v1beta1", rule.KindBinding: "v1beta1"}[kind]
 	return func() (bool, error) {
@@ -211,17 +213,16 @@ func ruleOf(ctx context.Context, kind, name string) func() (bool, error) {
 	}
 }
 
-// leaveRules makes the guard's other form, and the gate rule in both, as an addon-manager with
-// other flags leaves them.
+// leaveRules creates the guard's other form and the gate rule in both, as an addon-manager with other flags leaves them.
 func leaveRules(ctx context.Context) {
 	GinkgoHelper()
-	left, err := guard.Rule.Policy("v1beta1")
+	policies, err := guard.Rule.Policy("v1beta1")
 	Expect(err).NotTo(HaveOccurred())
 	gates, err := gate.Rule.Policy("v1beta1")
 	Expect(err).NotTo(HaveOccurred())
 	webhook, err := gate.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
 	Expect(err).NotTo(HaveOccurred())
-	for _, object := range append(append(left, gates...), webhook) {
+	for _, object := range append(append(policies, gates...), webhook) {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
 }
@@ -230,35 +231,35 @@ func gateOf(value string) []byte {
 	return fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, addonv1alpha1.GateAnnotation, value)
 }
 
-// expectGateOpened creates an add-on with a closed gate that no declaration needs, and waits until it is opened.
+// expectGateOpened creates an add-on with a closed gate that no declaration requires, and waits until it is opened.
 func expectGateOpened(ctx context.Context) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gated"}}
-	registered.Spec.InstallStrategy.Type = "Manual"
-	Expect(admin.Create(ctx, registered)).To(Succeed())
-	gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gated"}}
-	gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
-	Expect(admin.Create(ctx, gated)).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gated"}}
+	registration.Spec.InstallStrategy.Type = "Manual"
+	Expect(admin.Create(ctx, registration)).To(Succeed())
+	gatedAddOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "gated"}}
+	gatedAddOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+	Expect(admin.Create(ctx, gatedAddOn)).To(Succeed())
 	Eventually(func() (map[string]string, error) {
-		err := admin.Get(ctx, client.ObjectKeyFromObject(gated), gated)
-		return gated.Annotations, err
+		err := admin.Get(ctx, client.ObjectKeyFromObject(gatedAddOn), gatedAddOn)
+		return gatedAddOn.Annotations, err
 	}).Should(HaveKeyWithValue(addonv1alpha1.GateAnnotation, addonv1alpha1.GateOpen))
-	Expect(admin.Delete(ctx, gated)).To(Succeed())
-	Expect(admin.Delete(ctx, registered)).To(Succeed())
+	Expect(admin.Delete(ctx, gatedAddOn)).To(Succeed())
+	Expect(admin.Delete(ctx, registration)).To(Succeed())
 }
 
 // expectBundle has addon-manager --lifecycle report an add-on without an agent as available.
 func expectBundle(ctx context.Context) {
 	GinkgoHelper()
-	remove := register(ctx, "bundle", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-		registered.Annotations = map[string]string{addonv1alpha1.BundleAnnotation: "true"}
+	remove := register(ctx, "bundle", func(registration *addonv1alpha1.ClusterManagementAddOn) {
+		registration.Annotations = map[string]string{addonv1alpha1.BundleAnnotation: "true"}
 	})
 	Eventually(condition(ctx, types.NamespacedName{Namespace: cluster, Name: "bundle"}, "Available")).Should(Equal("True/BundleAvailable"))
 	remove()
 }
 
-// leaveAgent leaves an installation of the agent without its registration, which the garbage collector does not delete:
-// with the registration, it may be faster than the uninstallation.
+// leaveAgent leaves an installation of the agent without its registration. The garbage collector does not delete it. With the
+// registration, the garbage collector may be faster than the uninstallation.
 func leaveAgent(ctx context.Context) {
 	GinkgoHelper()
 	Expect(admin.Create(ctx, &addonv1alpha1.ManagedClusterAddOn{
@@ -266,27 +267,27 @@ func leaveAgent(ctx context.Context) {
 	})).To(Succeed())
 }
 
-// register makes an add-on with dependencies, and installs it on cluster1.
+// register creates an add-on with dependencies, and installs it on cluster1.
 func register(ctx context.Context, name string, change func(*addonv1alpha1.ClusterManagementAddOn)) (remove func()) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	registered.Spec.InstallStrategy.Type = "Manual"
-	change(registered)
-	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-	Expect(admin.Create(ctx, registered)).To(Succeed())
-	Expect(admin.Create(ctx, installed)).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration.Spec.InstallStrategy.Type = "Manual"
+	change(registration)
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	Expect(admin.Create(ctx, registration)).To(Succeed())
+	Expect(admin.Create(ctx, addOn)).To(Succeed())
 	return func() {
 		GinkgoHelper()
-		Expect(admin.Delete(ctx, installed)).To(Succeed())
-		Expect(admin.Delete(ctx, registered)).To(Succeed())
+		Expect(admin.Delete(ctx, addOn)).To(Succeed())
+		Expect(admin.Delete(ctx, registration)).To(Succeed())
 	}
 }
 
-// factsOf reads what cluster1 is asked and has answered.
+// factsOf reads the requested and reported facts of cluster1.
 func factsOf(ctx context.Context) func() (*dependencyv1alpha1.ManagedClusterFacts, error) {
 	return func() (*dependencyv1alpha1.ManagedClusterFacts, error) {
-		found := &dependencyv1alpha1.ManagedClusterFacts{}
-		return found, admin.Get(ctx, types.NamespacedName{Namespace: cluster, Name: "cluster1"}, found)
+		facts := &dependencyv1alpha1.ManagedClusterFacts{}
+		return facts, admin.Get(ctx, types.NamespacedName{Namespace: cluster, Name: "cluster1"}, facts)
 	}
 }
 
@@ -299,13 +300,13 @@ func reports(ctx context.Context) func() (int, error) {
 	}
 }
 
-// installAgentAddOn creates what is left of addon-agent as an add-on of cluster2 in
-// hosted mode when its cluster is gone: test/integration/agentaddon has the rest.
+// installAgentAddOn creates the remains of addon-agent as an add-on of cluster2 in hosted mode when its cluster is gone.
+// test/integration/agentaddon tests everything else about it.
 func installAgentAddOn(ctx context.Context) {
 	GinkgoHelper()
 	labels := map[string]string{ocmv1alpha1.AddonLabelKey: agentaddon.Name}
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: agentaddon.Name}}
-	registered.Spec.InstallStrategy.Type = "Manual"
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: agentaddon.Name}}
+	registration.Spec.InstallStrategy.Type = "Manual"
 	work := &unstructured.Unstructured{}
 	work.SetAPIVersion("work.open-cluster-management.io/v1")
 	work.SetKind("ManifestWork")
@@ -313,7 +314,7 @@ func installAgentAddOn(ctx context.Context) {
 	work.SetName("addon-interlock-agent-deploy-0")
 	work.SetLabels(labels)
 	for _, object := range []client.Object{
-		registered, work,
+		registration, work,
 		&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "cluster2", Name: agentaddon.Name, Finalizers: []string{ocmv1alpha1.AddonHostingManifestFinalizer},
 		}},
@@ -327,16 +328,15 @@ func installAgentAddOn(ctx context.Context) {
 	}
 }
 
-// grantAgent binds the roles of deploy/agent: on the hub in its cluster's
-// namespace only.
+// grantAgent binds the roles of deploy/agent. The role on the hub is bound only in the cluster's namespace.
 func grantAgent(ctx context.Context) {
 	GinkgoHelper()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: agentUser}}
 	var role rbacv1.Role
-	read("agent/hub-role.yaml", &role)
+	loadManifest("agent/hub-role.yaml", &role)
 	role.Namespace = cluster
 	var clusterRole rbacv1.ClusterRole
-	read("agent/managed-clusterrole.yaml", &clusterRole)
+	loadManifest("agent/managed-clusterrole.yaml", &clusterRole)
 	for _, object := range []client.Object{&role, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: role.Name}, Subjects: subjects,
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
@@ -351,8 +351,8 @@ func grantAgent(ctx context.Context) {
 	}
 }
 
-// serveOnLoopback has the Service of the webhook be a name of the loopback
-// interface, where its process listens: so the API server reaches it.
+// serveOnLoopback makes the Service of the webhook a name of the loopback interface, where its process listens. So the API server
+// reaches it.
 func serveOnLoopback(objects []*unstructured.Unstructured, address string) {
 	GinkgoHelper()
 	_, text, err := net.SplitHostPort(address)

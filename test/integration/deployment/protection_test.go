@@ -24,41 +24,42 @@ import (
 
 var deploymentConfigs = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"}
 
-// expectProtection uses all rights of the webhook that protection needs: what it reads of a cluster, of the fleet and
-// of the settings on which a dependency depends, and the event.
+// expectProtection uses all permissions that the webhook needs for protection: the reads of a cluster, of the fleet, and of the
+// settings on which a
+// dependency depends, and the event.
 func expectProtection(ctx context.Context, address string) {
 	GinkgoHelper()
 	settings := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "settings"}}
 	settings.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: "shared"}}
 	Expect(admin.Create(ctx, settings)).To(Succeed())
 	removeNeeded := register(ctx, "needed", func(*addonv1alpha1.ClusterManagementAddOn) {})
-	removeNeeding := register(ctx, "needing", func(registered *addonv1alpha1.ClusterManagementAddOn) {
+	removeNeeding := register(ctx, "needing", func(registration *addonv1alpha1.ClusterManagementAddOn) {
 		//nolint:staticcheck // v1alpha1 has no other field for it
-		registered.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: deploymentConfigs}}
-		registered.Annotations = map[string]string{
+		registration.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ConfigGroupResource: deploymentConfigs}}
+		registration.Annotations = map[string]string{
 			addonv1alpha1.DependenciesAnnotation: `[{name: needed, when: {expression: "config.?mode.orValue('') != 'alone'"}}]`,
 		}
 	})
 	referToSettings(ctx, "needing", settings)
 
-	needed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "needed"}}
-	const breaks = "removing add-on 'needed' would break 1 add-on on 1 cluster: needing requires needed (" + cluster + ")"
-	Eventually(deletion(address, protection.Path, needed)).Should(ContainSubstring(breaks))
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "needed"}}
+	const consequence = "removing add-on 'needed' would break 1 add-on on 1 cluster: needing requires needed (" + cluster + ")"
+	Eventually(deletion(address, protection.Path, addOn)).Should(ContainSubstring(consequence))
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
-	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(breaks))
+	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(consequence))
 	expectPlacementProtected(ctx, address)
 	expectInstallationReviewed(ctx, address)
 	expectUpgradeReviewed(ctx, address)
-	Expect(admin.Get(ctx, client.ObjectKeyFromObject(needed), needed)).To(Succeed())
-	before := needed.DeepCopy()
-	needed.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
-	Expect(admin.Patch(ctx, needed, client.MergeFrom(before))).To(Succeed())
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+	original := addOn.DeepCopy()
+	addOn.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
+	Expect(admin.Patch(ctx, addOn, client.MergeFrom(original))).To(Succeed())
 	for _, event := range []struct{ user, verb string }{{"one", "create"}, {"another", "patch"}} {
-		Eventually(deletionBy(event.user, address, protection.Path, needed)).Should(ContainSubstring("It is removed nevertheless: tested"))
+		Eventually(deletionBy(event.user, address, protection.Path, addOn)).Should(ContainSubstring("It is removed nevertheless: tested"))
 		Eventually(requests.used(webhookUser, event.verb, "events")).Should(BeTrue(), "the event")
 	}
 	Eventually(func() (bool, error) {
-		_, err := deletion(address, protection.Path, needed)()
+		_, err := deletion(address, protection.Path, addOn)()
 		return requests.used(webhookUser, "get", "addondeploymentconfigs")(), err
 	}).Should(BeTrue(), "the settings")
 	removeNeeding()
@@ -66,7 +67,7 @@ func expectProtection(ctx context.Context, address string) {
 	Expect(admin.Delete(ctx, settings)).To(Succeed())
 }
 
-// expectPlacementProtected has OCM install what is needed by a Placement, for which the webhook reads what it selects.
+// expectPlacementProtected has OCM install a dependency by a Placement. The webhook reads the selection of the Placement.
 func expectPlacementProtected(ctx context.Context, address string) {
 	GinkgoHelper()
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "needed"}}
@@ -78,9 +79,9 @@ func expectPlacementProtected(ctx context.Context, address string) {
 	Expect(admin.Create(ctx, decision)).To(Succeed())
 	decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: cluster, Reason: "Tested"}}
 	Expect(admin.Status().Update(ctx, decision)).To(Succeed())
-	install := func(by string) {
+	install := func(strategy string) {
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
-		patch := fmt.Appendf(nil, `{"spec":{"installStrategy":%s}}`, by)
+		patch := fmt.Appendf(nil, `{"spec":{"installStrategy":%s}}`, strategy)
 		Expect(admin.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
 	install(`{"type":"Placements","placements":[{"namespace":"default","name":"needed"}]}`)
@@ -98,7 +99,7 @@ func referToSettings(ctx context.Context, name string, settings *addonv1alpha1.A
 	patch := fmt.Appendf(nil, `{"spec":{"configs":[{"group":%q,"resource":%q,"namespace":%q,"name":%q}]}}`,
 		deploymentConfigs.Group, deploymentConfigs.Resource, settings.Namespace, settings.Name)
 	Expect(admin.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-	Eventually(func(g Gomega) { // OCM refers, and the add-on's own manager adds the hash
+	Eventually(func(g Gomega) { // OCM refers to the settings, and the add-on's own manager adds the hash
 		g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
 		g.Expect(addOn.Status.ConfigReferences).To(ConsistOf(HaveField("DesiredConfig", Not(BeNil()))))
 		addOn.Status.ConfigReferences[0].DesiredConfig.SpecHash = "tested"
@@ -106,68 +107,68 @@ func referToSettings(ctx context.Context, name string, settings *addonv1alpha1.A
 	}).Should(Succeed())
 }
 
-// expectInstallationReviewed has the webhook review an add-on that requires what is needed in another version than that
-// of OCM.
+// expectInstallationReviewed has the webhook review an add-on that requires another version of a dependency than the version that OCM
+// installs.
 func expectInstallationReviewed(ctx context.Context, address string) {
 	GinkgoHelper()
-	annotate := func(of client.Object, annotation, value string) {
+	annotate := func(object client.Object, annotation, value string) {
 		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, annotation, value)
-		Expect(admin.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+		Expect(admin.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
 	crd := fleet.CRD()
 	crd.Name = fleet.OCMVersionCRD
 	annotate(crd, names.OCMVersion, "1.2.1")
-	needed := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
-	annotate(needed, addonv1alpha1.AddOnVersionAnnotation, "@ocm")
-	choosy := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "choosy"}}
-	choosy.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	choosy.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `[{name: needed, version: ">= 2.0"}]`}
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
+	annotate(registration, addonv1alpha1.AddOnVersionAnnotation, "@ocm")
+	dependent := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "choosy"}}
+	dependent.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	dependent.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: `[{name: needed, version: ">= 2.0"}]`}
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	choosy.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ // an AddOnTemplate that the cache does not have
+	dependent.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ // an AddOnTemplate that the cache does not have
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: "not-created-yet"},
 	}}
-	Expect(admin.Create(ctx, choosy)).To(Succeed())
-	created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: choosy.Name}}
-	Eventually(answer(address, protection.Path, "", "CREATE", "object", created)).Should(ContainSubstring(
+	Expect(admin.Create(ctx, dependent)).To(Succeed())
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: dependent.Name}}
+	Eventually(answer(address, protection.Path, "", "CREATE", "object", addOn)).Should(ContainSubstring(
 		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
 	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
 	Eventually(requests.used(webhookUser, "get", "addontemplates")).Should(BeTrue())
-	Expect(admin.Delete(ctx, choosy)).To(Succeed())
+	Expect(admin.Delete(ctx, dependent)).To(Succeed())
 }
 
 // expectUpgradeReviewed has the webhook review images of OCM in a version that an add-on does not accept.
 func expectUpgradeReviewed(ctx context.Context, address string) {
 	GinkgoHelper()
-	unregister := register(ctx, "dated", func(registered *addonv1alpha1.ClusterManagementAddOn) {
-		registered.Annotations = map[string]string{ // a version that an agent may report
+	unregister := register(ctx, "dated", func(registration *addonv1alpha1.ClusterManagementAddOn) {
+		registration.Annotations = map[string]string{ // a version that an agent may report
 			addonv1alpha1.DependenciesAnnotation: `{dependencies: [{name: needed, version: "< 9"}], requirements: {ocm: "< 1.9"}}`,
 		}
 	})
 	manager := &operatorv1.ClusterManager{ObjectMeta: metav1.ObjectMeta{Name: "cluster-manager"}}
-	upgraded := manager.DeepCopy()
+	newManager := manager.DeepCopy()
 	Expect(admin.Create(ctx, manager)).To(Succeed())
-	upgraded.Spec.RegistrationImagePullSpec = "quay.io/open-cluster-management/registration:v1.9.0"
-	Eventually(answer(address, protection.UpgradePath, "", "UPDATE", "object", upgraded)).Should(ContainSubstring(
+	newManager.Spec.RegistrationImagePullSpec = "quay.io/open-cluster-management/registration:v1.9.0"
+	Eventually(answer(address, protection.UpgradePath, "", "UPDATE", "object", newManager)).Should(ContainSubstring(
 		"Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster"))
 	Eventually(requests.used(webhookUser, "list", "managedclusterfacts")).Should(BeTrue())
 	Expect(admin.Delete(ctx, manager)).To(Succeed())
 	unregister()
 }
 
-// deletion is the webhook's answer to the deletion of an object.
-func deletion(address, path string, of client.Object) func() (string, error) {
-	return deletionBy("", address, path, of)
+// deletion returns the webhook's response to the deletion of an object.
+func deletion(address, path string, object client.Object) func() (string, error) {
+	return deletionBy("", address, path, object)
 }
 
-func deletionBy(user, address, path string, of client.Object) func() (string, error) {
-	return answer(address, path, user, "DELETE", "oldObject", of)
+func deletionBy(user, address, path string, object client.Object) func() (string, error) {
+	return answer(address, path, user, "DELETE", "oldObject", object)
 }
 
-// answer is the webhook's answer to an operation of a user on an object.
-func answer(address, path, user, operation, field string, of client.Object) func() (string, error) {
+// answer returns the webhook's response to an operation of a user on an object.
+func answer(address, path, user, operation, field string, object client.Object) func() (string, error) {
 	return func() (string, error) {
-		object, err := json.Marshal(of)
+		object, err := json.Marshal(object)
 		if err != nil {
 			return "", err
 		}

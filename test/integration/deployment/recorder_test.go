@@ -16,19 +16,19 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// recorder is an authorizer that has no opinion, and remembers what the API
-// server has asked: every right that a request takes, with those that no audit
-// log shows, as the one to create by server-side apply.
+// recorder is an authorizer without an opinion. It records all permissions for which the API server asks, also those that no audit log
+// shows, such as
+// the permission to create by server-side apply.
 type recorder struct {
 	server *httptest.Server
 
-	mutex sync.Mutex
-	step  string
-	asked []asked
+	mutex    sync.Mutex
+	step     string
+	requests []accessRequest
 }
 
-// asked is a right that somebody made use of, and what for.
-type asked struct {
+// accessRequest is a permission that a user has used, and the step that used it.
+type accessRequest struct {
 	user string
 	authorizationv1.ResourceAttributes
 	step string
@@ -66,38 +66,38 @@ func (r *recorder) answer(writer http.ResponseWriter, request *http.Request) {
 	}
 	if review.Spec.ResourceAttributes != nil {
 		r.mutex.Lock()
-		r.asked = append(r.asked, asked{user: review.Spec.User, ResourceAttributes: *review.Spec.ResourceAttributes, step: r.step})
+		r.requests = append(r.requests, accessRequest{user: review.Spec.User, ResourceAttributes: *review.Spec.ResourceAttributes, step: r.step})
 		r.mutex.Unlock()
 	}
 	review.Status = authorizationv1.SubjectAccessReviewStatus{}
 	writer.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(writer).Encode(review) // a request that is not answered is refused, which fails the spec
+	_ = json.NewEncoder(writer).Encode(review) // a request without a response is refused, which fails the spec
 }
 
-// begin names what is done from now on.
+// begin names the step that follows.
 func (r *recorder) begin(step string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.step = step
 }
 
-func (r *recorder) all() []asked {
+func (r *recorder) allRequests() []accessRequest {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return slices.Clone(r.asked)
+	return slices.Clone(r.requests)
 }
 
-// used says whether a user has made use of a right. What a step needs only after it has
-// shown what it is about, such as a watch after its list, would otherwise be missed by a
-// step that ends early.
+// used reports whether a user has used a permission. Some requests of a step come after its visible effect, such as a watch after its
+// list. A step
+// that ends early would miss them.
 func (r *recorder) used(user, verb, resource string) func() bool {
 	return r.usedOn(user, verb, resource, "")
 }
 
-// usedOn is used for one object.
+// usedOn reports whether a user has used a permission for one object.
 func (r *recorder) usedOn(user, verb, resource, name string) func() bool {
 	return func() bool {
-		return slices.ContainsFunc(r.all(), func(a asked) bool {
+		return slices.ContainsFunc(r.allRequests(), func(a accessRequest) bool {
 			return a.user == user && a.Verb == verb && a.Resource == resource && (name == "" || a.Name == name)
 		})
 	}

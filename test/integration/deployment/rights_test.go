@@ -15,11 +15,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// right is the least that RBAC grants: one verb on one resource, to one user,
-// by a role.
+// right is the smallest unit that RBAC grants: one verb on one resource, to one user, by a role.
 type right struct {
 	user, role string
-	// namespace that it is limited to, and name; empty for all.
+	// namespace and name limit the right. They are empty if it is not limited.
 	namespace, name       string
 	verb, group, resource string
 }
@@ -28,7 +27,7 @@ func (r right) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%-44s %-6s %s", r.role, r.verb, strings.Trim(r.resource+"."+r.group, ".")+" "+r.name), " ")
 }
 
-func (r right) covers(request asked) bool {
+func (r right) covers(request accessRequest) bool {
 	resource := request.Resource
 	if request.Subresource != "" {
 		resource += "/" + request.Subresource
@@ -37,11 +36,10 @@ func (r right) covers(request asked) bool {
 		(r.name == "" || r.name == request.Name) && (r.namespace == "" || r.namespace == request.Namespace)
 }
 
-// agentAddOnRoles are given only with --grant-agent-rights: test/integration/agentaddon
-// has what needs their rights.
+// agentAddOnRoles are given only with --grant-agent-rights. test/integration/agentaddon tests that each of their permissions is needed.
 var agentAddOnRoles = []string{"ClusterRole/interlock-addon-manager-agent", "ClusterRole/interlock-addon-agent-hub"}
 
-// granted are the rights that the roles and bindings among the objects give.
+// granted returns the rights that the roles and bindings among the objects give.
 func granted(objects []*unstructured.Unstructured) []right {
 	GinkgoHelper()
 	roles := map[string][]rbacv1.PolicyRule{}
@@ -76,7 +74,7 @@ func granted(objects []*unstructured.Unstructured) []right {
 	return rights
 }
 
-func expand(rules []rbacv1.PolicyRule, to right) []right {
+func expand(rules []rbacv1.PolicyRule, template right) []right {
 	GinkgoHelper()
 	var rights []right
 	for _, rule := range rules {
@@ -85,12 +83,12 @@ func expand(rules []rbacv1.PolicyRule, to right) []right {
 		if len(names) == 0 {
 			names = []string{""}
 		}
-		for _, to.group = range rule.APIGroups {
-			for _, to.resource = range rule.Resources {
-				for _, to.verb = range rule.Verbs {
-					for _, to.name = range names {
-						Expect([]string{to.group, to.resource, to.verb}).NotTo(ContainElement("*"))
-						rights = append(rights, to)
+		for _, template.group = range rule.APIGroups {
+			for _, template.resource = range rule.Resources {
+				for _, template.verb = range rule.Verbs {
+					for _, template.name = range names {
+						Expect([]string{template.group, template.resource, template.verb}).NotTo(ContainElement("*"))
+						rights = append(rights, template)
 					}
 				}
 			}
@@ -99,14 +97,13 @@ func expand(rules []rbacv1.PolicyRule, to right) []right {
 	return rights
 }
 
-func convert[T any](object *unstructured.Unstructured) (typed T) {
+func convert[T any](object *unstructured.Unstructured) (result T) {
 	GinkgoHelper()
-	Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed)).To(Succeed())
-	return typed
+	Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &result)).To(Succeed())
+	return result
 }
 
-// agentRights are what deploy/agent gives to an agent: on the hub in its own
-// namespace, and on the managed cluster.
+// agentRights returns the rights that deploy/agent gives to an agent: on the hub in its own namespace, and on the managed cluster.
 func agentRights() []right {
 	GinkgoHelper()
 	var rights []right
@@ -120,27 +117,26 @@ func agentRights() []right {
 	return rights
 }
 
-// check compares what is granted with what was asked for, both ways, and lists
-// each right with what it was first needed for.
-func check(rights []right, requests []asked) (unneeded, refused, table []string) {
+// check compares the granted rights with the requests in both directions. It lists each right with the first step that needed it.
+func check(rights []right, requests []accessRequest) (unneeded, uncovered, table []string) {
 	users := map[string]bool{}
 	for _, right := range rights {
 		users[right.user] = true
-		first := slices.IndexFunc(requests, right.covers)
-		if first < 0 {
+		index := slices.IndexFunc(requests, right.covers)
+		if index < 0 {
 			unneeded = append(unneeded, right.String())
 			continue
 		}
-		table = append(table, fmt.Sprintf("%s ← %s", right, requests[first].step))
+		table = append(table, fmt.Sprintf("%s ← %s", right, requests[index].step))
 	}
 	for _, request := range requests {
 		if !users[request.user] || slices.ContainsFunc(rights, func(r right) bool { return r.covers(request) }) {
 			continue
 		}
-		refused = append(refused, fmt.Sprintf("%s: %s %s.%s/%s %s/%s, %s", request.user, request.Verb, request.Resource, request.Group,
+		uncovered = append(uncovered, fmt.Sprintf("%s: %s %s.%s/%s %s/%s, %s", request.user, request.Verb, request.Resource, request.Group,
 			request.Subresource, request.Namespace, request.Name, request.step))
 	}
 	slices.Sort(table)
-	slices.Sort(refused)
-	return unneeded, slices.Compact(refused), slices.Compact(table)
+	slices.Sort(uncovered)
+	return unneeded, slices.Compact(uncovered), slices.Compact(table)
 }

@@ -14,18 +14,18 @@ import (
 )
 
 func takeSnapshot(ctx context.Context, g Gomega) snapshot.Snapshot {
-	taken, err := snapshot.Take(ctx, hub.Config, neutral)
+	objects, err := snapshot.Take(ctx, hub.Config, neutral)
 	g.Expect(err).NotTo(HaveOccurred())
-	return taken
+	return objects
 }
 
-// neutral leaves out what OCM's components write all the time.
+// neutral leaves out the fields that OCM's components write all the time.
 func neutral(object *unstructured.Unstructured) bool {
 	metadata, _ := object.Object["metadata"].(map[string]any)
 	switch object.GetKind() {
-	case "ConfigMap", "ServiceAccount": // Kubernetes makes these in each namespace, a moment after it
+	case "ConfigMap", "ServiceAccount": // Kubernetes creates these in each namespace, a moment after it
 		return object.GetName() != "kube-root-ca.crt" && object.GetName() != "default"
-	case "Lease": // those that are renewed
+	case "Lease": // leases are renewed
 		delete(object.Object, "spec")
 	case "Event":
 		reporter, _ := object.Object["reportingController"].(string)
@@ -38,20 +38,21 @@ func neutral(object *unstructured.Unstructured) bool {
 		withoutClock(object)
 	}
 	if object.GetKind() == "CustomResourceDefinition" && object.GetName() == crdName {
-		// It was grafted and given back: no writer owns its versions until OCM's operator writes them again.
+		// The CRD was grafted and restored. No writer owns its versions until OCM's operator writes them again.
 		delete(metadata, "managedFields")
 		delete(metadata, "generation")
 	}
 	return true
 }
 
-// withoutClock leaves out the condition on the clock of a managed cluster: OCM sets it once the cluster's lease was
-// renewed, which is some time in the suite, or after it.
+// withoutClock leaves out the condition on the clock of a managed cluster. OCM sets it once the cluster's lease is renewed, during the
+// suite or after
+// it.
 func withoutClock(object *unstructured.Unstructured) {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	conditions = slices.DeleteFunc(conditions, func(condition any) bool {
-		of, _ := condition.(map[string]any)
-		return of["type"] == clusterv1.ManagedClusterConditionClockSynced
+		fields, _ := condition.(map[string]any)
+		return fields["type"] == clusterv1.ManagedClusterConditionClockSynced
 	})
 	_ = unstructured.SetNestedSlice(object.Object, conditions, "status", "conditions")
 	object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {

@@ -1,7 +1,6 @@
-// Package deployment applies deploy/ to an OCM hub with a managed cluster and runs
-// the binaries there, each as the service account that deploy/ gives it: it tests
-// that a restricted namespace admits the pods, that every right is needed, and that
-// an uninstallation leaves nothing.
+// Package deployment applies deploy/ to an OCM hub with a managed cluster and runs the binaries there, each as the service account that
+// deploy/ gives it. It tests that a restricted namespace admits the pods, that every permission is needed, and that an uninstallation
+// leaves nothing.
 package deployment
 
 import (
@@ -55,7 +54,7 @@ func TestDeployment(t *testing.T) {
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	log.SetLogger(GinkgoLogr)
-	format.MaxLength = 0 // what differs is at the end as well
+	format.MaxLength = 0 // differences at the end are shown as well
 	RunSpecs(t, "deployment")
 }
 
@@ -76,26 +75,26 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(requests.close)
 	var err error
 	// The recorder receives every authorization request, and has no opinion on any.
-	recorded := map[string][]string{
+	recorderFlags := map[string][]string{
 		"authorization-mode":                {"Webhook", "RBAC"},
 		"authorization-webhook-config-file": {requests.config(GinkgoT().TempDir())},
 		"authorization-webhook-version":     {"v1"},
-		// An API server that does not stream lists is listed, then watched.
+		// Without list streaming, informers list first and then watch.
 		"feature-gates": {"WatchList=false"},
 	}
 	options := ocm.HubOptions{MutatingAdmissionPolicy: true} // one form of the guard
 	var auditLog string
 	options.Flags, auditLog, err = witness.AuditFlags(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
-	maps.Copy(options.Flags, recorded)
+	maps.Copy(options.Flags, recorderFlags)
 	options.Flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true,WatchList=false"}
 	hub, err = ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
 	Expect(hub.ServeClusterManagers()).To(Succeed())
-	joining := ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second, AddOnLeaseDurationSeconds: leaseDurationSeconds}
-	joining.Flags = recorded
-	managed, err = hub.Join(ctx, cluster, joining)
+	joinOptions := ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: time.Second, AddOnLeaseDurationSeconds: leaseDurationSeconds}
+	joinOptions.Flags = recorderFlags
+	managed, err = hub.Join(ctx, cluster, joinOptions)
 	Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(
@@ -103,16 +102,16 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		dependencyv1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme))).To(Succeed())
 	unthrottled := rest.CopyConfig(hub.Config)
 	unthrottled.QPS = -1
-	unthrottled.WarningHandler = rest.NoWarnings{} // of old versions, when everything is listed
+	unthrottled.WarningHandler = rest.NoWarnings{} // warnings about old versions appear when everything is listed
 	admin, err = client.NewWithWatch(unthrottled, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, judged)
+	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, isJudged)
 }, NodeTimeout(8*time.Minute))
 
-// judged leaves out conditions and labels: the suite changes too much.
-func judged(f witness.Finding) bool { return suite.Undeclared(f) }
+// isJudged omits conditions and labels, because the suite changes too many of them.
+func isJudged(f witness.Finding) bool { return suite.Undeclared(f) }
 
-// kustomized are the objects of a folder, relative to deploy/.
+// kustomized returns the objects of a folder, relative to deploy/.
 func kustomized(folder string) []*unstructured.Unstructured {
 	GinkgoHelper()
 	objects, err := kustomization.Build("../../../deploy/" + folder)
@@ -128,8 +127,8 @@ func apply(ctx context.Context, objects []*unstructured.Unstructured) {
 	}
 }
 
-// remove deletes what apply made, but no namespace: what is in it would be deleted
-// too, and could not be compared.
+// remove deletes the objects that apply created, except namespaces. Their content would be deleted with them, and could not be
+// compared.
 func remove(ctx context.Context, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
 	for _, object := range objects {
@@ -141,7 +140,7 @@ func remove(ctx context.Context, objects []*unstructured.Unstructured) {
 	}
 }
 
-// sessions are ended with the suite: they last for more than one spec.
+// sessions end with the suite, because they outlive a spec.
 var sessions []*gexec.Session
 
 var _ = AfterSuite(func() {
@@ -156,9 +155,9 @@ func startManager(user string, arguments ...string) *gexec.Session {
 	return startOn(hub.Cluster, "addon-manager", user, arguments...)
 }
 
-func startOn(on *testenv.Cluster, program, user string, arguments ...string) *gexec.Session {
+func startOn(cluster *testenv.Cluster, program, user string, arguments ...string) *gexec.Session {
 	GinkgoHelper()
-	credentials, err := on.AddUser(user, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+	credentials, err := cluster.AddUser(user, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 	Expect(err).NotTo(HaveOccurred())
 	command := exec.Command(programs[program], append(arguments, "--kubeconfig", credentials.Kubeconfig)...)
 	session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)

@@ -22,7 +22,7 @@ type (
 	addOn      = dependencyv1alpha1.AddOn
 )
 
-var _ = Describe("The agent's answers", func() {
+var _ = Describe("The agent's reports", func() {
 	var c *cluster
 	var group string
 	BeforeEach(func(ctx context.Context) {
@@ -30,137 +30,137 @@ var _ = Describe("The agent's answers", func() {
 		group = unique("group") + ".example.com"
 	})
 
-	It("tell which APIs are served, as CRDs come, change and go", func(ctx context.Context) {
+	It("follow the served APIs, as CRDs are created, changed and deleted", func(ctx context.Context) {
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []apiRequest{
+		c.request(ctx, questions{APIs: []apiRequest{
 			{API: api{Group: "apps", Kind: "Deployment"}},
 			{API: api{Group: "apps", Version: "v1beta1", Kind: "Deployment"}},
 			{API: api{Kind: "Pod"}},
 			{API: api{Group: group, Kind: "Widget"}},
 			{API: api{Group: group, Version: "v1", Kind: "Gadget"}},
 		}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements(
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements(
 			"Deployment True v1", "Deployment False v1", "Pod True v1", "Widget False", "Gadget False"))
-		Expect(now(c.facts(ctx)).Status.APIsServed).To(Equal("2/5"))
+		Expect(must(c.facts(ctx)).Status.APIsServed).To(Equal("2/5"))
 
 		By("a first kind of a group")
 		widget := define(ctx, group, "Widget", "v1alpha1")
-		Eventually(c.answers(ctx)).Should(ContainElements("Widget True v1alpha1", "Gadget False"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Widget True v1alpha1", "Gadget False"))
 		By("a further kind of the same group and version, of which no APIService tells")
 		gadget := define(ctx, group, "Gadget", "v1alpha1", "v1")
-		Eventually(c.answers(ctx)).Should(ContainElements("Gadget True v1,v1alpha1"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Gadget True v1,v1alpha1"))
 		By("a version that is no longer served")
 		Expect(managed.Get(ctx, client.ObjectKeyFromObject(gadget), gadget)).To(Succeed())
 		gadget.Spec.Versions[1].Served = false
 		Expect(managed.Update(ctx, gadget)).To(Succeed())
-		Eventually(c.answers(ctx)).Should(ContainElements("Gadget False v1alpha1"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Gadget False v1alpha1"))
 		By("both going")
 		Expect(managed.Delete(ctx, widget)).To(Succeed())
-		Eventually(c.answers(ctx)).Should(ContainElements("Widget False", "Gadget False v1alpha1"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Widget False", "Gadget False v1alpha1"))
 		Expect(managed.Delete(ctx, gadget)).To(Succeed())
-		Eventually(c.answers(ctx)).Should(ContainElements("Widget False", "Gadget False"))
-		Expect(c.onHub.refused.Load() + c.onManaged.refused.Load()).To(BeZero())
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("Widget False", "Gadget False"))
+		Expect(c.onHub.refusals.Load() + c.onManaged.refusals.Load()).To(BeZero())
 	})
 
-	It("tell which versions run, as add-ons come, report and go", func(ctx context.Context) {
+	It("follow the running versions, as add-ons are installed, report and are deleted", func(ctx context.Context) {
 		c.startAgent()
-		c.ask(ctx, questions{AddOns: []addOn{{Name: "proxy"}, {Name: "tunnel"}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
+		c.request(ctx, questions{AddOns: []addOn{{Name: "proxy"}, {Name: "tunnel"}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
 		c.install(ctx, "proxy")
-		Eventually(c.answers(ctx)).Should(HaveExactElements("proxy LeaseNotFound", "tunnel NotInstalled"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("proxy LeaseNotFound", "tunnel NotInstalled"))
 		c.run(ctx, "proxy", "")
-		Eventually(c.answers(ctx)).Should(ContainElements("proxy VersionNotReported"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy VersionNotReported"))
 		c.run(ctx, "proxy", "v0.6.0")
-		Eventually(c.answers(ctx)).Should(ContainElements("proxy v0.6.0"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy v0.6.0"))
 		By("renewing its lease, which is nothing new")
-		Expect(now(c.facts(ctx)).Status.VersionsKnown).To(Equal("1/2"))
-		written := now(c.facts(ctx)).ResourceVersion
+		Expect(must(c.facts(ctx)).Status.VersionsKnown).To(Equal("1/2"))
+		versionBefore := must(c.facts(ctx)).ResourceVersion
 		c.run(ctx, "proxy", "v0.6.0")
-		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).Should(Equal(written))
-		By("reporting what cannot be a version")
+		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).Should(Equal(versionBefore))
+		By("reporting an invalid version")
 		c.run(ctx, "proxy", strings.Repeat("9", 4096))
-		Eventually(c.answers(ctx)).Should(ContainElements("proxy VersionUnusable"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy VersionUnusable"))
 		c.run(ctx, "proxy", "v0.7.0")
-		Eventually(c.answers(ctx)).Should(ContainElements("proxy v0.7.0"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy v0.7.0"))
 		c.uninstall(ctx, "proxy")
-		Eventually(c.answers(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("proxy NotInstalled", "tunnel NotInstalled"))
 	})
 
-	It("say of an API whose server does not answer that it is unknown, and wait for nobody with the others", func(ctx context.Context) {
-		broken := unique("broken") + ".example.com"
-		aggregate(ctx, broken, "v1")
+	It("have Unknown for an API whose server does not respond, and are not delayed for other APIs", func(ctx context.Context) {
+		brokenGroup := unique("broken") + ".example.com"
+		aggregate(ctx, brokenGroup, "v1")
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: broken, Kind: "Thing"}}, {API: api{Group: group, Kind: "Widget"}}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget False"))
-		Expect(now(c.facts(ctx)).Status.APIs[0].Message).To(Equal("discovery of " + broken + "/v1 failed: 503 ServiceUnavailable"))
+		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: brokenGroup, Kind: "Thing"}}, {API: api{Group: group, Kind: "Widget"}}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget False"))
+		Expect(must(c.facts(ctx)).Status.APIs[0].Message).To(Equal("discovery of " + brokenGroup + "/v1 failed: 503 ServiceUnavailable"))
 		define(ctx, group, "Widget", "v1")
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget True v1"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Thing Unknown  DiscoveryFailed", "Widget True v1"))
 	})
 
-	It("stay where they are when the agent starts anew: nothing is written", func(ctx context.Context) {
+	It("are not written again when the agent restarts", func(ctx context.Context) {
 		define(ctx, group, "Widget", "v1")
 		c.install(ctx, "proxy")
 		c.run(ctx, "proxy", "1.0.0")
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1", "proxy 1.0.0"))
+		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget True v1", "proxy 1.0.0"))
 		c.stopAgent()
 
-		written, asked := now(c.facts(ctx)).ResourceVersion, c.onManaged.asked.Load()
+		versionBefore, requestsBefore := must(c.facts(ctx)).ResourceVersion, c.onManaged.discoveries.Load()
 		writes := c.onHub.writes.Load()
 		c.startAgent()
-		Eventually(c.onManaged.asked.Load).Should(BeNumerically(">", asked+1))
-		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).Should(Equal(written))
+		Eventually(c.onManaged.discoveries.Load).Should(BeNumerically(">", requestsBefore+1))
+		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).Should(Equal(versionBefore))
 		Expect(c.onHub.writes.Load()).To(Equal(writes))
-		By("and still hears of what changes")
+		By("and still observes changes")
 		c.run(ctx, "proxy", "1.1.0")
-		Eventually(c.answers(ctx)).Should(ContainElements("proxy 1.1.0"))
+		Eventually(c.reportedLines(ctx)).Should(ContainElements("proxy 1.1.0"))
 	})
 
-	It("are put right when somebody writes nonsense, and given anew when the object is", func(ctx context.Context) {
+	It("are restored after another writer changes them, and after the object is created again", func(ctx context.Context) {
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
+		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
 		c.meddle(ctx, map[string]any{
 			"observedGeneration": 77, "versionsKnown": "all", "addOns": []any{map[string]any{"name": "ghost", "version": "9.9.9"}},
 			"apis": []any{map[string]any{"group": group, "kind": "Widget", "served": "True"}},
 		})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
-		Expect(now(c.facts(ctx)).Status.VersionsKnown).To(BeEmpty())
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
+		Expect(must(c.facts(ctx)).Status.VersionsKnown).To(BeEmpty())
 		By("only answers being nonsense")
 		c.meddle(ctx, map[string]any{"addOns": []any{map[string]any{"name": "ghost", "version": "9.9.9"}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
 
-		Expect(hub.Delete(ctx, now(c.facts(ctx)))).To(Succeed())
-		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: "apps", Kind: "Deployment"}}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Deployment True v1"))
+		Expect(hub.Delete(ctx, must(c.facts(ctx)))).To(Succeed())
+		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: "apps", Kind: "Deployment"}}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Deployment True v1"))
 	})
 
-	It("cost the managed cluster nothing while nothing is asked", func(ctx context.Context) {
+	It("cost the managed cluster nothing while no facts are requested", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
 		Eventually(func() int64 { return c.onHub.writes.Load() }).Should(BeNumerically(">", 0))
-		Expect(c.onManaged.asked.Load()).To(BeZero())
-		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget False"))
-		Expect(c.onManaged.watching.Load()).To(BeEquivalentTo(2))
-		Expect(hub.Delete(ctx, now(c.facts(ctx)))).To(Succeed())
-		Eventually(c.onManaged.watching.Load).Should(BeZero())
+		Expect(c.onManaged.discoveries.Load()).To(BeZero())
+		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget False"))
+		Expect(c.onManaged.openWatches.Load()).To(BeEquivalentTo(2))
+		Expect(hub.Delete(ctx, must(c.facts(ctx)))).To(Succeed())
+		Eventually(c.onManaged.openWatches.Load).Should(BeZero())
 	})
 
-	It("are nobody else's to give, and nothing else is the agent's", func(ctx context.Context) {
-		other := newCluster(ctx)
-		other.ask(ctx, questions{})
-		c.ask(ctx, questions{})
-		acting := setup.ClientAs(c.hubUser, hub)
+	It("can be written only by the agent, which can write nothing else", func(ctx context.Context) {
+		neighbor := newCluster(ctx)
+		neighbor.request(ctx, questions{})
+		c.request(ctx, questions{})
+		userClient := setup.ClientAs(c.hubUser, hub)
 		list := &dependencyv1alpha1.ManagedClusterFactsList{}
-		Expect(acting.List(ctx, list, client.InNamespace(other.name))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.List(ctx, list, client.InNamespace(c.name))).To(Succeed())
+		Expect(userClient.List(ctx, list, client.InNamespace(neighbor.name))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.List(ctx, list, client.InNamespace(c.name))).To(Succeed())
 		Expect(list.Items).To(HaveLen(1))
-		ours := &list.Items[0]
-		ours.Spec.APIs = []apiRequest{{API: api{Kind: "Pod"}}}
-		Expect(acting.Update(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Delete(ctx, ours)).To(Satisfy(apierrors.IsForbidden))
+		facts := &list.Items[0]
+		facts.Spec.APIs = []apiRequest{{API: api{Kind: "Pod"}}}
+		Expect(userClient.Update(ctx, facts)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Delete(ctx, facts)).To(Satisfy(apierrors.IsForbidden))
 		onManaged := setup.ClientAs(c.managedUser, managed)
 		Expect(onManaged.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "a.b"}})).
 			To(Satisfy(apierrors.IsForbidden))

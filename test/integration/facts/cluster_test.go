@@ -31,78 +31,78 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// cluster is a namespace on the hub, and one of the same name on the managed
-// cluster in which its add-ons run: a spec's own.
+// cluster is a managed cluster of one spec: a namespace on the hub, and a namespace of the same name on the managed cluster, in which
+// its add-ons run.
 type cluster struct {
 	name                 string
 	hubUser, managedUser *rest.Config
 	onHub, onManaged     traffic
 	metrics              *prometheus.Registry
-	// agentAddOn is the add-on that the agent runs as; empty: it is none.
+	// agentAddOn is the add-on as which the agent runs. It is empty if the agent is no add-on.
 	agentAddOn string
 	agentStop  context.CancelFunc
 	agentEnded chan error
 }
 
-// traffic counts what is sent to one API server: writes, questions to
-// discovery, reads of schemas, lists of one object, what was refused, watches on definitions that are open, and writes
-// of ManagedClusterFacts, with how many of these there were at the same time.
-type traffic struct{ writes, asked, schemas, counted, refused, watching, facts, factsNow, factsMost atomic.Int64 }
+// traffic counts the requests to one API server: writes, discovery requests, reads of schemas, lists that are limited to one object,
+// and refused requests. It also counts the open watches on definitions, and the writes of ManagedClusterFacts, with the number of such
+// writes that are in flight now and at most.
+type traffic struct{ writes, discoveries, schemas, singleLists, refusals, openWatches, facts, factsNow, factsMost atomic.Int64 }
 
-// began counts a write of ManagedClusterFacts; the result ends it.
-func (t *traffic) began(r *http.Request) func() {
+// beginWrite counts a write of ManagedClusterFacts. The returned function ends it.
+func (t *traffic) beginWrite(r *http.Request) func() {
 	if r.Method == http.MethodGet || !strings.Contains(r.URL.Path, "/managedclusterfacts") {
 		return func() {}
 	}
 	t.facts.Add(1)
-	now := t.factsNow.Add(1)
-	for most := t.factsMost.Load(); now > most && !t.factsMost.CompareAndSwap(most, now); most = t.factsMost.Load() {
+	inFlight := t.factsNow.Add(1)
+	for maximum := t.factsMost.Load(); inFlight > maximum && !t.factsMost.CompareAndSwap(maximum, inFlight); maximum = t.factsMost.Load() {
 		continue
 	}
 	return func() { t.factsNow.Add(-1) }
 }
 
 func (t *traffic) watch(config *rest.Config) *rest.Config {
-	watched := rest.CopyConfig(config)
-	watched.Wrap(func(next http.RoundTripper) http.RoundTripper {
+	counting := rest.CopyConfig(config)
+	counting.Wrap(func(transport http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			ended := t.began(r)
-			response, err := next.RoundTrip(r)
-			ended()
+			endWrite := t.beginWrite(r)
+			response, err := transport.RoundTrip(r)
+			endWrite()
 			if r.Method != http.MethodGet {
 				t.writes.Add(1)
 			}
 			if strings.HasPrefix(r.URL.Path, "/apis/") && strings.Count(r.URL.Path, "/") <= 3 {
-				t.asked.Add(1)
+				t.discoveries.Add(1)
 			}
 			if strings.HasPrefix(r.URL.Path, "/openapi/v3/") {
 				t.schemas.Add(1)
 			}
 			if r.URL.Query().Get("limit") == "1" {
-				t.counted.Add(1)
+				t.singleLists.Add(1)
 			}
 			if err == nil && response.StatusCode == http.StatusForbidden {
-				t.refused.Add(1)
+				t.refusals.Add(1)
 			}
 			if err == nil && strings.Count(r.URL.Path, "/") == 4 && r.URL.Query().Get("watch") == "true" {
-				t.watching.Add(1)
-				response.Body = &counted{ReadCloser: response.Body, open: &t.watching}
+				t.openWatches.Add(1)
+				response.Body = &countedBody{ReadCloser: response.Body, open: &t.openWatches}
 			}
 			return response, err
 		})
 	})
-	return watched
+	return counting
 }
 
-// counted is the body of a watch that is open until it is closed.
-type counted struct {
+// countedBody is the body of a watch. Its watch counts as open until the body is closed.
+type countedBody struct {
 	io.ReadCloser
-	open *atomic.Int64
-	once sync.Once
+	open    *atomic.Int64
+	closing sync.Once
 }
 
-func (c *counted) Close() error {
-	c.once.Do(func() { c.open.Add(-1) })
+func (c *countedBody) Close() error {
+	c.closing.Do(func() { c.open.Add(-1) })
 	return c.ReadCloser.Close()
 }
 
@@ -110,20 +110,20 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-var named int
+var nameCount int
 
-// unique makes a name that no other spec uses.
+// unique returns a name that no other spec uses.
 func unique(prefix string) string {
-	named++
-	return fmt.Sprintf("%s-%d", prefix, named)
+	nameCount++
+	return fmt.Sprintf("%s-%d", prefix, nameCount)
 }
 
-// newCluster makes a cluster whose agent has the rights that are deployed.
+// newCluster creates a cluster whose agent has the permissions that are deployed.
 func newCluster(ctx context.Context) *cluster {
 	GinkgoHelper()
 	c := &cluster{name: unique("cluster"), metrics: prometheus.NewRegistry()}
-	for _, on := range []client.Client{hub, managed} {
-		Expect(on.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.name}})).To(Succeed())
+	for _, clusterClient := range []client.Client{hub, managed} {
+		Expect(clusterClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.name}})).To(Succeed())
 	}
 	user := "agent-of-" + c.name
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
@@ -146,21 +146,21 @@ func newCluster(ctx context.Context) *cluster {
 	return c
 }
 
-func addUser(on *testenv.Cluster, name string) *rest.Config {
+func addUser(cluster *testenv.Cluster, name string) *rest.Config {
 	GinkgoHelper()
-	user, err := on.AddUser(name)
+	user, err := cluster.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
 	return user.Config
 }
 
-func load(path string, into any) {
+func load(path string, target any) {
 	GinkgoHelper()
 	content, err := os.ReadFile(path)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
+	Expect(yaml.UnmarshalStrict(content, target)).To(Succeed())
 }
 
-// startAgent runs the cluster's agent until stopAgent, or the end of the spec.
+// startAgent runs the cluster's agent until stopAgent or the end of the spec.
 func (c *cluster) startAgent() {
 	GinkgoHelper()
 	mgr, err := agent.NewManager(
@@ -172,9 +172,9 @@ func (c *cluster) startAgent() {
 		})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	c.agentStop, c.agentEnded = stop, ended
+	exit := make(chan error, 1)
+	go func() { exit <- mgr.Start(ctx) }()
+	c.agentStop, c.agentEnded = stop, exit
 	DeferCleanup(func() {
 		if c.agentStop != nil {
 			c.stopAgent()
@@ -193,8 +193,8 @@ func (c *cluster) key() types.NamespacedName {
 	return types.NamespacedName{Namespace: c.name, Name: c.name}
 }
 
-// ask writes questions as the hub does.
-func (c *cluster) ask(ctx context.Context, spec dependencyv1alpha1.ManagedClusterFactsSpec) {
+// request writes the requested facts, as the hub does.
+func (c *cluster) request(ctx context.Context, spec dependencyv1alpha1.ManagedClusterFactsSpec) {
 	GinkgoHelper()
 	facts := &dependencyv1alpha1.ManagedClusterFacts{}
 	err := hub.Get(ctx, c.key(), facts)
@@ -208,7 +208,7 @@ func (c *cluster) ask(ctx context.Context, spec dependencyv1alpha1.ManagedCluste
 	Expect(hub.Update(ctx, facts)).To(Succeed())
 }
 
-// facts returns what is stored, for use with Eventually.
+// facts reads the stored ManagedClusterFacts. It is for Eventually.
 func (c *cluster) facts(ctx context.Context) func() (*dependencyv1alpha1.ManagedClusterFacts, error) {
 	return func() (*dependencyv1alpha1.ManagedClusterFacts, error) {
 		facts := &dependencyv1alpha1.ManagedClusterFacts{}
@@ -216,27 +216,27 @@ func (c *cluster) facts(ctx context.Context) func() (*dependencyv1alpha1.Managed
 	}
 }
 
-// asked returns kinds and add-ons that are asked about.
-func (c *cluster) asked(ctx context.Context) func() ([]string, error) {
+// requestedNames returns the kinds and add-ons that are requested.
+func (c *cluster) requestedNames(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
 		facts, err := c.facts(ctx)()
 		if err != nil {
 			return nil, err
 		}
-		var asked []string
+		var names []string
 		for _, api := range facts.Spec.APIs {
-			asked = append(asked, api.Kind)
+			names = append(names, api.Kind)
 		}
 		for _, addOn := range facts.Spec.AddOns {
-			asked = append(asked, addOn.Name)
+			names = append(names, addOn.Name)
 		}
-		return asked, nil
+		return names, nil
 	}
 }
 
-// answers returns what the agent has answered, each answer as one line: none
-// as long as not all of them are there.
-func (c *cluster) answers(ctx context.Context) func() ([]string, error) {
+// reportedLines returns the facts that the agent has reported, one line for each. It returns none until the agent has observed the current
+// request.
+func (c *cluster) reportedLines(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
 		facts, err := c.facts(ctx)()
 		if err != nil {
@@ -266,9 +266,9 @@ func lines(status dependencyv1alpha1.ManagedClusterFactsStatus) []string {
 // install creates an add-on that keeps its lease in the cluster's namespace.
 func (c *cluster) install(ctx context.Context, addOn string) {
 	GinkgoHelper()
-	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
-	installed.Spec.InstallNamespace = c.name //nolint:staticcheck // deprecated, and still where OCM installs an add-on
-	Expect(hub.Create(ctx, installed)).To(Succeed())
+	object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
+	object.Spec.InstallNamespace = c.name //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	Expect(hub.Create(ctx, object)).To(Succeed())
 }
 
 func (c *cluster) uninstall(ctx context.Context, addOn string) {
@@ -276,10 +276,10 @@ func (c *cluster) uninstall(ctx context.Context, addOn string) {
 	Expect(hub.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}})).To(Succeed())
 }
 
-// run renews an add-on's lease with the version as its agent reports it.
+// run renews the lease of an add-on, with the version that its agent reports.
 func (c *cluster) run(ctx context.Context, addOn, version string) {
 	GinkgoHelper()
-	now := metav1.NewMicroTime(time.Now())
+	renewTime := metav1.NewMicroTime(time.Now())
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: addOn}}
 	err := managed.Get(ctx, client.ObjectKeyFromObject(lease), lease)
 	Expect(client.IgnoreNotFound(err)).To(Succeed())
@@ -287,7 +287,7 @@ func (c *cluster) run(ctx context.Context, addOn, version string) {
 	if version != "" {
 		lease.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}
 	}
-	lease.Spec.RenewTime = &now
+	lease.Spec.RenewTime = &renewTime
 	if err != nil {
 		Expect(managed.Create(ctx, lease)).To(Succeed())
 		return
@@ -295,7 +295,7 @@ func (c *cluster) run(ctx context.Context, addOn, version string) {
 	Expect(managed.Update(ctx, lease)).To(Succeed())
 }
 
-// meddle merges fields into the stored status, as anybody might.
+// meddle merges fields into the stored status, as a foreign writer could.
 func (c *cluster) meddle(ctx context.Context, status map[string]any) {
 	GinkgoHelper()
 	patch, err := json.Marshal(map[string]any{"status": status})
@@ -304,7 +304,7 @@ func (c *cluster) meddle(ctx context.Context, status map[string]any) {
 	Expect(hub.Status().Patch(ctx, facts, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("somebody"))).To(Succeed())
 }
 
-func now[T any](read func() (T, error)) T {
+func must[T any](read func() (T, error)) T {
 	GinkgoHelper()
 	value, err := read()
 	Expect(err).NotTo(HaveOccurred())

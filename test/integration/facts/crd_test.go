@@ -15,13 +15,13 @@ import (
 )
 
 var _ = Describe("ManagedClusterFacts", func() {
-	It("tell in a table how much is asked and known", func(ctx context.Context) {
+	It("show in a table how many facts are requested and reported", func(ctx context.Context) {
 		c := newCluster(ctx)
-		c.ask(ctx, questions{
+		c.request(ctx, questions{
 			APIs: []apiRequest{{API: api{Kind: "Pod"}}, {API: api{Group: "none.example.com", Kind: "Widget"}}}, AddOns: []addOn{{Name: "proxy"}},
 		})
 		c.startAgent()
-		Eventually(c.answers(ctx)).Should(HaveLen(3))
+		Eventually(c.reportedLines(ctx)).Should(HaveLen(3))
 
 		client, err := discovery.NewDiscoveryClientForConfig(fleet.Hub.Config)
 		Expect(err).NotTo(HaveOccurred())
@@ -38,7 +38,7 @@ var _ = Describe("ManagedClusterFacts", func() {
 		Expect(table.Rows[0].Cells[:5]).To(HaveExactElements(Equal(c.name), Equal("1/2"), Equal("0/1"), BeEquivalentTo(1), BeEquivalentTo(1)))
 	})
 
-	DescribeTable("take no more than an agent can answer", func(ctx context.Context, change func(*questions)) {
+	DescribeTable("accept only requests that an agent can answer", func(ctx context.Context, change func(*questions)) {
 		c := newCluster(ctx)
 		facts := &dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: c.name, Name: c.name}}
 		change(&facts.Spec)
@@ -60,6 +60,6 @@ var _ = Describe("ManagedClusterFacts", func() {
 		}),
 		Entry("no kind", func(q *questions) { q.APIs = []apiRequest{{API: api{Group: "apps"}}} }),
 		Entry("no name", func(q *questions) { q.AddOns = []addOn{{}} }),
-		Entry("a name as long as no object's", func(q *questions) { q.AddOns = []addOn{{Name: strings.Repeat("a", 254)}} }),
+		Entry("a name that is longer than any object's", func(q *questions) { q.AddOns = []addOn{{Name: strings.Repeat("a", 254)}} }),
 	)
 })

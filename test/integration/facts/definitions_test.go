@@ -18,8 +18,10 @@ func define(ctx context.Context, group, kind string, versions ...string) *apiext
 	return defineOn(ctx, managed, group, kind, versions...)
 }
 
-// defineOn is define on the managed cluster or on the hub.
-func defineOn(ctx context.Context, on client.Client, group, kind string, versions ...string) *apiextensionsv1.CustomResourceDefinition {
+// defineOn creates a CRD on the managed cluster or on the hub, and removes it after the spec.
+func defineOn(
+	ctx context.Context, clusterClient client.Client, group, kind string, versions ...string,
+) *apiextensionsv1.CustomResourceDefinition {
 	GinkgoHelper()
 	plural := strings.ToLower(kind) + "s"
 	crd := &apiextensionsv1.CustomResourceDefinition{
@@ -37,15 +39,14 @@ func defineOn(ctx context.Context, on client.Client, group, kind string, version
 			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
 		})
 	}
-	Expect(on.Create(ctx, crd)).To(Succeed())
+	Expect(clusterClient.Create(ctx, crd)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) {
-		Expect(client.IgnoreNotFound(on.Delete(ctx, crd))).To(Succeed())
+		Expect(client.IgnoreNotFound(clusterClient.Delete(ctx, crd))).To(Succeed())
 	})
 	return crd
 }
 
-// aggregate registers a version of a group that another API server serves,
-// which is not there, and removes it after the spec.
+// aggregate registers a version of a group with an API server that does not exist, and removes it after the spec.
 func aggregate(ctx context.Context, group, version string) {
 	GinkgoHelper()
 	service := &unstructured.Unstructured{Object: map[string]any{

@@ -13,7 +13,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// onFields is an edge on an API with fields.
+// onFields returns an edge on an API with fields.
 func onFields(name, group, kind string, fields ...string) addonv1alpha1.AddonDependency {
 	edge := onAPI(name, group, kind)
 	edge.API.Fields = fields
@@ -24,11 +24,11 @@ func onFields(name, group, kind string, fields ...string) addonv1alpha1.AddonDep
 func redefine(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, spec map[string]apiextensionsv1.JSONSchemaProps) {
 	GinkgoHelper()
 	Expect(managed.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
-	before := crd.DeepCopy()
+	original := crd.DeepCopy()
 	crd.Spec.Versions[0].Schema.OpenAPIV3Schema = &apiextensionsv1.JSONSchemaProps{
 		Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": {Type: "object", Properties: spec}},
 	}
-	Expect(managed.Patch(ctx, crd, client.MergeFrom(before))).To(Succeed())
+	Expect(managed.Patch(ctx, crd, client.MergeFrom(original))).To(Succeed())
 }
 
 var _ = Describe("Fields of APIs", func() {
@@ -66,53 +66,53 @@ var _ = Describe("Fields of APIs", func() {
 		By("a field being removed")
 		redefine(ctx, crd, map[string]apiextensionsv1.JSONSchemaProps{"validate": text})
 		lacks("field spec.rules.verbs")
-		Expect(c.onHub.refused.Load() + c.onManaged.refused.Load()).To(BeZero())
+		Expect(c.onHub.refusals.Load() + c.onManaged.refusals.Load()).To(BeZero())
 	})
 
-	It("are those of built-in kinds too", func(ctx context.Context) {
+	It("are also looked up for built-in kinds", func(ctx context.Context) {
 		c.startAgent()
-		c.ask(ctx, questions{APIs: []apiRequest{
+		c.request(ctx, questions{APIs: []apiRequest{
 			{API: api{Group: "apps", Version: "v1", Kind: "Deployment"}, Fields: []string{"spec.template.spec.containers.image", "spec.templates"}},
 			{API: api{Kind: "ConfigMap"}, Fields: []string{"data", "metadata.labels"}},
 		}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Deployment True v1", "ConfigMap True v1"))
-		reported := now(c.facts(ctx)).Status.APIs
-		Expect(reported[0].Fields).To(HaveExactElements(
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Deployment True v1", "ConfigMap True v1"))
+		facts := must(c.facts(ctx)).Status.APIs
+		Expect(facts[0].Fields).To(HaveExactElements(
 			dependencyv1alpha1.FieldFact{Path: "spec.template.spec.containers.image", Found: metav1.ConditionTrue, Versions: []string{"v1"}},
 			dependencyv1alpha1.FieldFact{Path: "spec.templates", Found: metav1.ConditionFalse},
 		))
-		Expect(reported[1].Fields).To(HaveEach(HaveField("Found", metav1.ConditionTrue)))
+		Expect(facts[1].Fields).To(HaveEach(HaveField("Found", metav1.ConditionTrue)))
 	})
 
 	It("cost one read of the schema, and none while nothing changes", func(ctx context.Context) {
 		c.startAgent()
 		crd := define(ctx, group, "Widget", "v1")
-		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1"))
+		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget True v1"))
 		Expect(c.onManaged.schemas.Load()).To(BeZero(), "no field is requested")
-		c.ask(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}, Fields: []string{"spec"}}}})
-		Eventually(c.answers(ctx)).Should(HaveExactElements("Widget True v1"))
-		Expect(now(c.facts(ctx)).Status.APIs[0].Fields).To(HaveExactElements(HaveField("Found", metav1.ConditionFalse)))
+		c.request(ctx, questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}, Fields: []string{"spec"}}}})
+		Eventually(c.reportedLines(ctx)).Should(HaveExactElements("Widget True v1"))
+		Expect(must(c.facts(ctx)).Status.APIs[0].Fields).To(HaveExactElements(HaveField("Found", metav1.ConditionFalse)))
 		Expect(c.onManaged.schemas.Load()).To(BeNumerically(">=", 1))
-		read := c.onManaged.schemas.Load()
+		schemasBefore := c.onManaged.schemas.Load()
 		By("an annotation of the CRD, which is no change of its schema")
 		Expect(managed.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
-		before, asked := crd.DeepCopy(), c.onManaged.asked.Load()
+		original, requestsBefore := crd.DeepCopy(), c.onManaged.discoveries.Load()
 		crd.Annotations = map[string]string{"example.com/note": "new"}
-		Expect(managed.Patch(ctx, crd, client.MergeFrom(before))).To(Succeed())
-		Eventually(c.onManaged.asked.Load).Should(BeNumerically(">", asked))
-		Consistently(c.onManaged.schemas.Load).Should(Equal(read))
+		Expect(managed.Patch(ctx, crd, client.MergeFrom(original))).To(Succeed())
+		Eventually(c.onManaged.discoveries.Load).Should(BeNumerically(">", requestsBefore))
+		Consistently(c.onManaged.schemas.Load).Should(Equal(schemasBefore))
 	})
 
 	It("are not known where addon-agent is too old to report them", func(ctx context.Context) {
 		startManager(ctx)
 		register(ctx, gateway, onFields("pods", "", "Pod", "spec.nodeName"))
 		c.install(ctx, gateway)
-		Eventually(c.asked(ctx)).Should(HaveExactElements("Pod"))
-		requested := now(c.facts(ctx))
-		Expect(requested.Spec.APIs[0].Fields).To(HaveExactElements("spec.nodeName"))
+		Eventually(c.requestedNames(ctx)).Should(HaveExactElements("Pod"))
+		facts := must(c.facts(ctx))
+		Expect(facts.Spec.APIs[0].Fields).To(HaveExactElements("spec.nodeName"))
 		c.meddle(ctx, map[string]any{
-			"observedGeneration": requested.Generation,
+			"observedGeneration": facts.Generation,
 			"apis":               []any{map[string]any{"kind": "Pod", "served": "True", "versions": []string{"v1"}}},
 		})
 		Eventually(c.degraded(ctx, gateway)).Should(Equal(failing + "Required API 'Pod' is not known to have the required fields. " +

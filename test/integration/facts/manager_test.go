@@ -22,18 +22,18 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
-// manager is an addon-manager with the rights that are deployed.
+// manager is an addon-manager with the permissions that are deployed.
 type manager struct {
 	traffic traffic
 	metrics *prometheus.Registry
 	stop    context.CancelFunc
-	ended   chan error
+	exit    chan error
 }
 
 var managerUser *rest.Config
 
-// mayManage returns whom addon-manager is.
-func mayManage(ctx context.Context) *rest.Config {
+// managerConfig returns the configuration of addon-manager's account.
+func managerConfig(ctx context.Context) *rest.Config {
 	GinkgoHelper()
 	if managerUser != nil {
 		return managerUser
@@ -54,14 +54,14 @@ func mayManage(ctx context.Context) *rest.Config {
 // startManager runs addon-manager until the spec ends, or until it is stopped.
 func startManager(ctx context.Context) *manager {
 	GinkgoHelper()
-	m := &manager{metrics: prometheus.NewRegistry(), ended: make(chan error, 1)}
-	mgr, err := interlockhub.NewManager(m.traffic.watch(mayManage(ctx)), interlockhub.Options{
+	m := &manager{metrics: prometheus.NewRegistry(), exit: make(chan error, 1)}
+	mgr, err := interlockhub.NewManager(m.traffic.watch(managerConfig(ctx)), interlockhub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: m.metrics,
 	})
 	Expect(err).NotTo(HaveOccurred())
-	running, stop := context.WithCancel(context.Background())
+	runContext, stop := context.WithCancel(context.Background())
 	m.stop = stop
-	go func() { m.ended <- mgr.Start(running) }()
+	go func() { m.exit <- mgr.Start(runContext) }()
 	DeferCleanup(func() {
 		if m.stop != nil {
 			m.end()
@@ -74,11 +74,11 @@ func (m *manager) end() {
 	GinkgoHelper()
 	m.stop()
 	m.stop = nil
-	Eventually(m.ended).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
+	Eventually(m.exit).WithTimeout(40 * time.Second).Should(Receive(BeNil()))
 }
 
-// standing counts the clusters of which anything is asked, by how that stands.
-func (m *manager) standing(value string) float64 {
+// clustersInState returns the number of clusters with requested facts, by the state of their request.
+func (m *manager) clustersInState(value string) float64 {
 	GinkgoHelper()
 	families, err := m.metrics.Gather()
 	Expect(err).NotTo(HaveOccurred())
@@ -95,7 +95,7 @@ func (m *manager) standing(value string) float64 {
 	return sum
 }
 
-// evaluations is how many add-ons were evaluated so far.
+// evaluations returns how many add-ons have been evaluated so far.
 func (m *manager) evaluations() uint64 {
 	GinkgoHelper()
 	families, err := m.metrics.Gather()
@@ -111,36 +111,36 @@ func (m *manager) evaluations() uint64 {
 // rest waits until nothing has been evaluated or written for a while.
 func (m *manager) rest() {
 	GinkgoHelper()
-	done := func() string { return fmt.Sprint(m.evaluations(), m.traffic.writes.Load()) }
-	last, since := done(), time.Now()
+	activity := func() string { return fmt.Sprint(m.evaluations(), m.traffic.writes.Load()) }
+	lastActivity, lastChange := activity(), time.Now()
 	Eventually(func() time.Duration {
-		if now := done(); now != last {
-			last, since = now, time.Now()
+		if current := activity(); current != lastActivity {
+			lastActivity, lastChange = current, time.Now()
 		}
-		return time.Since(since)
+		return time.Since(lastChange)
 	}).Should(BeNumerically(">", time.Second))
 }
 
 // register creates a ClusterManagementAddOn, and removes it after the spec.
 func register(ctx context.Context, name string, dependencies ...addonv1alpha1.AddonDependency) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-	registered.Spec.Dependencies = dependencies
-	Expect(hub.Create(ctx, registered)).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registration.Spec.Dependencies = dependencies
+	Expect(hub.Create(ctx, registration)).To(Succeed())
 	DeferCleanup(func(ctx context.Context) {
-		Expect(client.IgnoreNotFound(hub.Delete(ctx, registered))).To(Succeed())
+		Expect(client.IgnoreNotFound(hub.Delete(ctx, registration))).To(Succeed())
 	})
 }
 
 // declare replaces the dependencies of a registered add-on.
 func declare(ctx context.Context, name string, dependencies ...addonv1alpha1.AddonDependency) {
 	GinkgoHelper()
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	Expect(hub.Get(ctx, types.NamespacedName{Name: name}, registered)).To(Succeed())
-	before := registered.DeepCopy()
-	registered.Spec.Dependencies = dependencies
-	Expect(hub.Patch(ctx, registered, client.MergeFrom(before))).To(Succeed())
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	Expect(hub.Get(ctx, types.NamespacedName{Name: name}, registration)).To(Succeed())
+	original := registration.DeepCopy()
+	registration.Spec.Dependencies = dependencies
+	Expect(hub.Patch(ctx, registration, client.MergeFrom(original))).To(Succeed())
 }
 
 func onAPI(name, group, kind string) addonv1alpha1.AddonDependency {
@@ -156,14 +156,14 @@ func onVersion(name, version string) addonv1alpha1.AddonDependency {
 // degraded returns reason and message of Degraded, for use with Eventually.
 func (c *cluster) degraded(ctx context.Context, addOn string) func() (string, error) {
 	return func() (string, error) {
-		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: addOn}, stored); err != nil {
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: addOn}, object); err != nil {
 			return "", err
 		}
-		found := meta.FindStatusCondition(stored.Status.Conditions, "Degraded")
-		if found == nil {
+		condition := meta.FindStatusCondition(object.Status.Conditions, "Degraded")
+		if condition == nil {
 			return "", nil
 		}
-		return found.Reason + ": " + found.Message, nil
+		return condition.Reason + ": " + condition.Message, nil
 	}
 }

@@ -50,37 +50,37 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		DeferCleanup(installCRD)
 	})
 
-	It("has agents that do without, and take it up when it comes, and again after it went", func(ctx context.Context) {
+	It("has agents that work without it, and use it when it is installed, also for the second time", func(ctx context.Context) {
 		c.startAgent()
 		c.install(ctx, "proxy")
 		Eventually(c.onHub.writes.Load).Should(BeNumerically(">", 0), "the condition Available")
 		widgets := questions{APIs: []apiRequest{{API: api{Group: group, Kind: "Widget"}}}}
 		installCRD(ctx)
-		c.ask(ctx, widgets)
-		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget False"))
+		c.request(ctx, widgets)
+		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget False"))
 
 		removeCRD(ctx)
-		Eventually(c.onManaged.watching.Load).Should(BeZero())
+		Eventually(c.onManaged.openWatches.Load).Should(BeZero())
 		Consistently(c.agentEnded).ShouldNot(Receive())
 		installCRD(ctx)
 		define(ctx, group, "Widget", "v1")
-		c.ask(ctx, widgets)
-		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
+		c.request(ctx, widgets)
+		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
 	})
 
-	It("says so in verdicts, events and metrics, and asks when it can", func(ctx context.Context) {
+	It("is reported in verdicts, events and metrics, and gets requests once the CRD exists", func(ctx context.Context) {
 		gateway := unique("gateway")
 		register(ctx, gateway, onAPI("widgets", group, "Widget"))
 		c.install(ctx, gateway)
 		m := startManager(ctx)
 		Eventually(c.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(
 			HavePrefix("RequiredDependencyNotSatisfied: "), ContainSubstring(dependencyv1alpha1.CRDName)))
-		Eventually(func() float64 { return m.standing("not_served") }).Should(BeEquivalentTo(1))
+		Eventually(func() float64 { return m.clustersInState("not_served") }).Should(BeEquivalentTo(1))
 		for namespace, reason := range map[string]string{"default": "ManagedClusterFactsNotServed", c.name: "RequiredDependencyNotSatisfied"} {
 			Eventually(func(g Gomega) {
-				var told eventsv1.EventList
-				g.Expect(hub.List(ctx, &told, client.InNamespace(namespace))).To(Succeed())
-				g.Expect(told.Items).To(ContainElement(And(HaveField("Regarding.Name", gateway), HaveField("Reason", reason))))
+				var events eventsv1.EventList
+				g.Expect(hub.List(ctx, &events, client.InNamespace(namespace))).To(Succeed())
+				g.Expect(events.Items).To(ContainElement(And(HaveField("Regarding.Name", gateway), HaveField("Reason", reason))))
 			}).Should(Succeed())
 		}
 		writes := m.traffic.writes.Load()
@@ -89,9 +89,9 @@ var _ = Describe("A hub without the CRD", Serial, func() {
 		c.startAgent()
 		define(ctx, group, "Widget", "v1")
 		installCRD(ctx)
-		Eventually(c.answers(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
+		Eventually(c.reportedLines(ctx)).WithTimeout(recovery).Should(HaveExactElements("Widget True v1"))
 		Eventually(c.degraded(ctx, gateway)).Should(HavePrefix("DependenciesSatisfied: "))
-		Eventually(func() float64 { return m.standing("answered") }).Should(BeEquivalentTo(1))
+		Eventually(func() float64 { return m.clustersInState("answered") }).Should(BeEquivalentTo(1))
 
 		By("going once more")
 		removeCRD(ctx)

@@ -17,8 +17,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// mayList gives the agent the right to list kinds, as the aggregation of its provider's ClusterRole does.
-func (c *cluster) mayList(ctx context.Context, group string, resources ...string) {
+// allowList gives the agent the permission to list kinds, as the aggregation of its provider's ClusterRole does.
+func (c *cluster) allowList(ctx context.Context, group string, resources ...string) {
 	GinkgoHelper()
 	name := "objects-of-" + c.name
 	Expect(managed.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
@@ -29,22 +29,23 @@ func (c *cluster) mayList(ctx context.Context, group string, resources ...string
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "agent-of-" + c.name}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
 	})).To(Succeed())
-	acting, err := dynamic.NewForConfig(c.managedUser)
+	agentClient, err := dynamic.NewForConfig(c.managedUser)
 	Expect(err).NotTo(HaveOccurred())
-	for _, resource := range resources { // the API server takes up roles a moment after they are created
+	for _, resource := range resources { // the API server observes roles a moment after they are created
 		Eventually(func() error {
-			_, err := acting.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}).List(ctx, metav1.ListOptions{})
+			kind := schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
+			_, err := agentClient.Resource(kind).List(ctx, metav1.ListOptions{})
 			return err
 		}).Should(Succeed())
 	}
 }
 
-// makeWidgets creates Widgets in the cluster's namespace.
-func (c *cluster) makeWidgets(ctx context.Context, group string, number int) {
+// createWidgets creates Widgets in the cluster's namespace.
+func (c *cluster) createWidgets(ctx context.Context, group string, number int) {
 	GinkgoHelper()
-	acting, err := dynamic.NewForConfig(fleet.Managed[0].Config)
+	adminClient, err := dynamic.NewForConfig(fleet.Managed[0].Config)
 	Expect(err).NotTo(HaveOccurred())
-	widgets := acting.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "widgets"}).Namespace(c.name)
+	widgets := adminClient.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "widgets"}).Namespace(c.name)
 	for n := range number {
 		widget := &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/v1", "kind": "Widget"}}
 		widget.SetName(fmt.Sprintf("w%d", n))
@@ -52,7 +53,7 @@ func (c *cluster) makeWidgets(ctx context.Context, group string, number int) {
 	}
 }
 
-// counts returns what is reported of objects, each kind as one line.
+// counts returns the reported counts of objects, one line for each kind.
 func (c *cluster) counts(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
 		facts, err := c.facts(ctx)()
@@ -74,26 +75,26 @@ var _ = Describe("The objects of kinds that an add-on provides", func() {
 		for _, kind := range []string{"Widget", "Gadget", "Secretive"} {
 			define(ctx, group, kind, "v1")
 		}
-		c.mayList(ctx, group, "widgets", "gadgets")
-		c.makeWidgets(ctx, group, 12)
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: provider}}
-		registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+		c.allowList(ctx, group, "widgets", "gadgets")
+		c.createWidgets(ctx, group, 12)
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: provider}}
+		registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 		for _, kind := range []string{"Widget", "Gadget", "Secretive", "Unserved"} {
-			registered.Spec.Provides = append(registered.Spec.Provides, addonv1alpha1.AddonAPI{Group: group, Kind: kind})
+			registration.Spec.Provides = append(registration.Spec.Provides, addonv1alpha1.AddonAPI{Group: group, Kind: kind})
 		}
-		Expect(hub.Create(ctx, registered)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) { Expect(hub.Delete(ctx, registered)).To(Succeed()) })
+		Expect(hub.Create(ctx, registration)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { Expect(hub.Delete(ctx, registration)).To(Succeed()) })
 		m := startManager(ctx)
 		c.startAgent()
 		c.install(ctx, provider)
 
 		Eventually(c.counts(ctx)).Should(HaveExactElements("Gadget 0 false", "Secretive Forbidden false", "Unserved 0 false", "Widget 10 true"))
-		Expect(now(c.facts(ctx)).Status.ObservedGeneration).To(Equal(now(c.facts(ctx)).Generation))
-		Expect(c.onManaged.counted.Load()).To(BeEquivalentTo(3), "Widgets, Gadgets and what may not be listed")
+		Expect(must(c.facts(ctx)).Status.ObservedGeneration).To(Equal(must(c.facts(ctx)).Generation))
+		Expect(c.onManaged.singleLists.Load()).To(BeEquivalentTo(3), "Widgets, Gadgets and what may not be listed")
 		m.rest()
-		evaluated, written := m.evaluations(), now(c.facts(ctx)).ResourceVersion
-		Consistently(func() string { return now(c.facts(ctx)).ResourceVersion }).Should(Equal(written))
-		Expect(m.evaluations()).To(Equal(evaluated))
+		evaluationsBefore, versionBefore := m.evaluations(), must(c.facts(ctx)).ResourceVersion
+		Consistently(func() string { return must(c.facts(ctx)).ResourceVersion }).Should(Equal(versionBefore))
+		Expect(m.evaluations()).To(Equal(evaluationsBefore))
 
 		By("nothing being provided there any more")
 		c.uninstall(ctx, provider)

@@ -35,41 +35,41 @@ func (c *cluster) asAddOn(ctx context.Context) {
 	c.install(ctx, agentAddOn)
 }
 
-// stock sets Available as OCM's own components do: a merge patch of the whole
-// list of conditions.
-func (c *cluster) stock(ctx context.Context, name string, status metav1.ConditionStatus, reason string) {
+// setAsOCM sets Available as OCM's own components do, with a merge patch of the whole list of conditions.
+func (c *cluster) setAsOCM(ctx context.Context, name string, status metav1.ConditionStatus, reason string) {
 	GinkgoHelper()
 	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		stored := &addonv1alpha1.ManagedClusterAddOn{}
-		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: name}, stored); err != nil {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := hub.Get(ctx, types.NamespacedName{Namespace: c.name, Name: name}, addOn); err != nil {
 			return err
 		}
-		meta.SetStatusCondition(&stored.Status.Conditions, metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: "stock"})
+		meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Available", Status: status, Reason: reason, Message: "stock"})
 		patch, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"resourceVersion": stored.ResourceVersion},
-			"status":   map[string]any{"conditions": stored.Status.Conditions},
+			"metadata": map[string]any{"resourceVersion": addOn.ResourceVersion},
+			"status":   map[string]any{"conditions": addOn.Status.Conditions},
 		})
 		if err != nil {
 			return err
 		}
-		return hub.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch))
+		return hub.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, patch))
 	})).To(Succeed())
 }
 
-// reach sets Available of the ManagedCluster, by a clock that is off.
-func (c *cluster) reach(ctx context.Context, status metav1.ConditionStatus, off time.Duration) {
+// reach sets Available of the ManagedCluster, by a clock that has an offset.
+func (c *cluster) reach(ctx context.Context, status metav1.ConditionStatus, offset time.Duration) {
 	GinkgoHelper()
-	stored := &clusterv1.ManagedCluster{}
-	Expect(hub.Get(ctx, types.NamespacedName{Name: c.name}, stored)).To(Succeed())
-	before := stored.DeepCopy()
-	stored.Status.Conditions = []metav1.Condition{{
-		Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Test", LastTransitionTime: metav1.NewTime(time.Now().Add(off)),
+	cluster := &clusterv1.ManagedCluster{}
+	Expect(hub.Get(ctx, types.NamespacedName{Name: c.name}, cluster)).To(Succeed())
+	original := cluster.DeepCopy()
+	cluster.Status.Conditions = []metav1.Condition{{
+		Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Test",
+		LastTransitionTime: metav1.NewTime(time.Now().Add(offset)),
 	}}
-	Expect(hub.Status().Patch(ctx, stored, client.MergeFrom(before))).To(Succeed())
+	Expect(hub.Status().Patch(ctx, cluster, client.MergeFrom(original))).To(Succeed())
 }
 
 var _ = Describe("An agent that runs as an add-on", func() {
-	const stopped, lost = "ManagedClusterAddOnLeaseUpdateStopped", "ManagedClusterLeaseUpdateStopped"
+	const stopped, clusterLost = "ManagedClusterAddOnLeaseUpdateStopped", "ManagedClusterLeaseUpdateStopped"
 	const updated = "ManagedClusterAddOnLeaseUpdated"
 	var c *cluster
 	var m *manager
@@ -84,47 +84,47 @@ var _ = Describe("An agent that runs as an add-on", func() {
 		c.install(ctx, gateway)
 		c.startAgent()
 		Eventually(c.degraded(ctx, gateway)).Should(And(HavePrefix(failing), ContainSubstring("Gadget"), Not(ContainSubstring("Widget"))))
-		Eventually(func() float64 { return m.standing("answered") }).Should(BeEquivalentTo(1))
+		Eventually(func() float64 { return m.clustersInState("answered") }).Should(BeEquivalentTo(1))
 		m.rest()
 	})
 
-	It("has what it reported count as unknown when it has died, until it is back", func(ctx context.Context) {
-		written := now(c.facts(ctx)).ResourceVersion
+	It("has its reports count as unknown after it died, until it is back", func(ctx context.Context) {
+		versionBefore := must(c.facts(ctx)).ResourceVersion
 		c.stopAgent()
-		c.stock(ctx, agentAddOn, metav1.ConditionFalse, stopped)
-		Eventually(func() float64 { return m.standing("answered") }).Should(BeZero())
+		c.setAsOCM(ctx, agentAddOn, metav1.ConditionFalse, stopped)
+		Eventually(func() float64 { return m.clustersInState("answered") }).Should(BeZero())
 		Eventually(c.degraded(ctx, gateway)).WithTimeout(recovery).Should(And(HavePrefix(failing), ContainSubstring("Widget"),
 			ContainSubstring("not known: the managed cluster's addon-agent does not run (interlock-agent: Available=False, "+stopped+", since ")))
-		Expect(m.standing("waiting")).To(BeEquivalentTo(1))
+		Expect(m.clustersInState("waiting")).To(BeEquivalentTo(1))
 
 		c.startAgent()
 		Eventually(c.degraded(ctx, gateway)).Should(And(HavePrefix(failing), ContainSubstring("Gadget"), Not(ContainSubstring("Widget"))))
-		Eventually(func() float64 { return m.standing("answered") }).Should(BeEquivalentTo(1))
+		Eventually(func() float64 { return m.clustersInState("answered") }).Should(BeEquivalentTo(1))
 		m.rest()
-		Expect(now(c.facts(ctx)).ResourceVersion).To(Equal(written), "the sign of life is no write")
+		Expect(must(c.facts(ctx)).ResourceVersion).To(Equal(versionBefore), "the sign of life is no write")
 	})
 
 	It("is waited for when its cluster comes back, whatever the cluster's clock", func(ctx context.Context) {
 		Expect(hub.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: c.name}})).To(Succeed())
-		for _, off := range []time.Duration{-6 * time.Minute, 24 * time.Hour} {
-			c.reach(ctx, metav1.ConditionTrue, off)
+		for _, offset := range []time.Duration{-6 * time.Minute, 24 * time.Hour} {
+			c.reach(ctx, metav1.ConditionTrue, offset)
 			m.rest()
-			before := now(c.resourceVersion(ctx, gateway))
+			versionBefore := must(c.resourceVersion(ctx, gateway))
 			By("the loss being seen on the agent first")
 			c.stopAgent()
-			c.stock(ctx, agentAddOn, metav1.ConditionUnknown, lost)
+			c.setAsOCM(ctx, agentAddOn, metav1.ConditionUnknown, clusterLost)
 			m.rest()
-			Expect(m.standing("answered")).To(BeZero())
+			Expect(m.clustersInState("answered")).To(BeZero())
 			c.reach(ctx, metav1.ConditionUnknown, 0)
 			m.rest()
-			c.reach(ctx, metav1.ConditionTrue, off)
+			c.reach(ctx, metav1.ConditionTrue, offset)
 			m.rest()
-			Expect(now(c.resourceVersion(ctx, gateway))).To(Equal(before))
+			Expect(must(c.resourceVersion(ctx, gateway))).To(Equal(versionBefore))
 			c.startAgent()
-			c.stock(ctx, agentAddOn, metav1.ConditionTrue, updated) // as the registration agent reads the lease
-			Eventually(func() float64 { return m.standing("answered") }).Should(BeEquivalentTo(1))
+			c.setAsOCM(ctx, agentAddOn, metav1.ConditionTrue, updated) // as the registration agent reads the lease
+			Eventually(func() float64 { return m.clustersInState("answered") }).Should(BeEquivalentTo(1))
 			m.rest()
-			Expect(now(c.resourceVersion(ctx, gateway))).To(Equal(before))
+			Expect(must(c.resourceVersion(ctx, gateway))).To(Equal(versionBefore))
 		}
 	})
 })

@@ -1,5 +1,5 @@
-// Package facts tests what addon-manager asks about a managed cluster and
-// addon-agent answers, between real API servers: a hub and a managed cluster.
+// Package facts tests the ManagedClusterFacts that addon-manager requests and addon-agent reports, between real API servers: a hub and
+// a managed cluster.
 package facts
 
 import (
@@ -21,8 +21,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// recovery bounds how long after an outage anybody may take to notice:
-// client-go's watches wait up to a minute by then.
+// recovery bounds how long components take to notice the end of an outage, because client-go's watches wait up to a minute by then.
 const recovery = 90 * time.Second
 
 var (

@@ -18,10 +18,10 @@ import (
 
 const records = "../../../hack/gitops/testdata"
 
-// settled is how long an object stays the same before it is recorded.
+// settled is how long an object has to stay the same before it is recorded.
 const settled = 3 * time.Second
 
-// registration and addOn are objects of the hub as GitOps tools read them.
+// registration and addOn return objects of the hub as GitOps tools read them.
 func registration(name string) *unstructured.Unstructured {
 	return object("ClusterManagementAddOn", "", name)
 }
@@ -31,69 +31,68 @@ func addOn(name string) *unstructured.Unstructured {
 }
 
 func object(kind, namespace, name string) *unstructured.Unstructured {
-	made := &unstructured.Unstructured{}
-	made.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
-	made.SetKind(kind)
-	made.SetNamespace(namespace)
-	made.SetName(name)
-	return made
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+	object.SetKind(kind)
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	return object
 }
 
-// record writes an object to a file once it has reached the state, or without -update
-// expects what it finds in the file. The state is the condition of a type with a status
-// and a reason, such as "Available=True ProbeAvailable".
-func record(ctx context.Context, of *unstructured.Unstructured, file string, states ...string) {
+// record waits until an object has reached states. With -update it writes the object to a file, and without it compares the object with
+// the file. A
+// state is a condition as type, status and reason, such as "Available=True ProbeAvailable".
+func record(ctx context.Context, key *unstructured.Unstructured, file string, states ...string) {
 	GinkgoHelper()
 	path := filepath.Join(records, file)
-	found := func(g Gomega) string {
-		read := of.DeepCopy()
-		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), read)).To(Succeed())
-		g.Expect(conditions(read.Object["status"])).To(ContainElements(states))
-		return text(g, read)
+	readText := func(g Gomega) string {
+		object := key.DeepCopy()
+		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(key), object)).To(Succeed())
+		g.Expect(conditions(object.Object["status"])).To(ContainElements(states))
+		return text(g, object)
 	}
-	Eventually(func(g Gomega) { found(g) }).Should(Succeed())
+	Eventually(func(g Gomega) { readText(g) }).Should(Succeed())
 	if *update {
-		var last string
+		var current string
 		Eventually(func(g Gomega) {
-			before := last
-			last = found(g)
-			g.Expect(last).To(Equal(before))
+			previous := current
+			current = readText(g)
+			g.Expect(current).To(Equal(previous))
 		}).WithPolling(settled).Should(Succeed(), "it does not change any more")
-		Expect(os.WriteFile(path, []byte(last), 0o600)).To(Succeed())
+		Expect(os.WriteFile(path, []byte(current), 0o600)).To(Succeed())
 		return
 	}
-	recorded, err := os.ReadFile(path)
+	expected, err := os.ReadFile(path)
 	Expect(err).NotTo(HaveOccurred(), "go test ./test/integration/gitops -update records it")
-	Eventually(found).Should(Equal(string(recorded)), "go test ./test/integration/gitops -update records it anew")
+	Eventually(readText).Should(Equal(string(expected)), "go test ./test/integration/gitops -update records it anew")
 }
 
-// conditions are all conditions at and below a part of an object.
-func conditions(of any) (all []string) {
-	switch part := of.(type) {
+// conditions returns all conditions at and below a part of an object.
+func conditions(root any) (states []string) {
+	switch part := root.(type) {
 	case map[string]any:
 		if part["type"] != nil && part["reason"] != nil {
 			return []string{part["type"].(string) + "=" + part["status"].(string) + " " + part["reason"].(string)}
 		}
-		for _, below := range part {
-			all = append(all, conditions(below)...)
+		for _, child := range part {
+			states = append(states, conditions(child)...)
 		}
 	case []any:
-		for _, below := range part {
-			all = append(all, conditions(below)...)
+		for _, child := range part {
+			states = append(states, conditions(child)...)
 		}
 	}
-	return all
+	return states
 }
 
-// moment is a time in an object.
+// moment matches a time in an object.
 var moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
-// text is an object without what differs from one record to the next: times, versions and
-// the order in which the writers came, or which OCM takes from a map (supportedConfigs of
-// an AddOnTemplate).
-func text(g Gomega, of *unstructured.Unstructured) string {
-	strip(of.Object)
-	content, err := yaml.Marshal(of.Object)
+// text returns an object without the fields that differ from one record to the next: times, versions, the order of the writers, and the
+// order that OCM takes from a map (supportedConfigs of an AddOnTemplate).
+func text(g Gomega, object *unstructured.Unstructured) string {
+	strip(object.Object)
+	content, err := yaml.Marshal(object.Object)
 	g.Expect(err).NotTo(HaveOccurred())
 	return moment.ReplaceAllString(string(content), "2026-01-01T00:00:00Z")
 }
@@ -104,23 +103,22 @@ func strip(part any) {
 		for _, name := range []string{"managedFields", "uid", "resourceVersion"} {
 			delete(part, name)
 		}
-		for _, below := range part {
-			strip(below)
+		for _, child := range part {
+			strip(child)
 		}
 	case []any:
 		slices.SortStableFunc(part, func(a, b any) int { return strings.Compare(keyOf(a), keyOf(b)) })
-		for _, below := range part {
-			strip(below)
+		for _, child := range part {
+			strip(child)
 		}
 	}
 }
 
-// keyOf is the type of a condition, the resource of a kind of configuration, and empty for
-// anything else.
+// keyOf returns the type of a condition, or the resource of a kind of configuration. It is empty for anything else.
 func keyOf(part any) string {
-	of, _ := part.(map[string]any)
+	fields, _ := part.(map[string]any)
 	for _, name := range []string{"type", "resource"} {
-		if key, found := of[name].(string); found {
+		if key, ok := fields[name].(string); ok {
 			return key
 		}
 	}

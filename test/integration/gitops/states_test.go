@@ -38,7 +38,7 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		record(ctx, addOn("credentials"), "healthy.yaml", "Available=True ManagedClusterAddOnLeaseUpdated")
 	}, NodeTimeout(5*time.Minute))
 
-	It("to an add-on whose Required dependency is missing, and is there again", func(ctx context.Context) {
+	It("to an add-on whose Required dependency is missing, and installed again", func(ctx context.Context) {
 		register(ctx, "gateway", requiring)
 		renew("gateway")
 		Expect(hub.Client.Delete(ctx, addOn("credentials"))).To(Succeed())
@@ -73,14 +73,14 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		place(ctx)
 		template(ctx, "placed", deployment("placed"))
 		Expect(managed.WorkAgent.Stop(ctx)).To(Succeed())
-		registered := made("placed", "", "placed")
-		registered.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
+		placed := newRegistration("placed", "", "placed")
+		placed.Spec.InstallStrategy = ocmv1alpha1.InstallStrategy{
 			Type: ocmv1alpha1.AddonInstallStrategyPlacements,
 			Placements: []ocmv1alpha1.PlacementStrategy{
 				{PlacementRef: ocmv1alpha1.PlacementRef{Namespace: "places", Name: "everywhere"}},
 			},
 		}
-		Expect(hub.Client.Create(ctx, registered)).To(Succeed())
+		Expect(hub.Client.Create(ctx, placed)).To(Succeed())
 		record(ctx, registration("placed"), "registration-installing.yaml", "Progressing=True Progressing")
 		record(ctx, addOn("placed"), "installing.yaml",
 			"Progressing=False WaitingForManifestApplied", "RegistrationApplied=True SetPermissionApplied")
@@ -103,18 +103,18 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "clean-up", Image: "example.com/clean-up"}},
 			}}},
 		}
-		if CurrentSpecReport().NumAttempts == 1 { // another attempt waits for what the first one has created
+		if CurrentSpecReport().NumAttempts == 1 { // a repeated attempt waits for the objects of the first one
 			template(ctx, "hooked", configMap("hooked"), hook)
 			register(ctx, "hooked", "", "hooked")
 			install(ctx, "hooked")
 		}
 		Eventually(func(g Gomega) {
-			read := addOn("hooked")
-			g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(read), read)).To(Succeed())
-			g.Expect(conditions(read.Object["status"])).To(ContainElement("Available=True ProbeAvailable"))
-			g.Expect(read.GetFinalizers()).NotTo(BeEmpty())
+			object := addOn("hooked")
+			g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+			g.Expect(conditions(object.Object["status"])).To(ContainElement("Available=True ProbeAvailable"))
+			g.Expect(object.GetFinalizers()).NotTo(BeEmpty())
 		}).Should(Succeed())
-		// As Argo CD deletes: the hook runs for ever, because no component runs Jobs here.
+		// Argo CD deletes in the same way. The hook runs for ever, because no component runs Jobs here.
 		Expect(hub.Client.Delete(ctx, registration("hooked"), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
 		record(ctx, addOn("hooked"), "deleting.yaml")
 		record(ctx, registration("hooked"), "registration-deleting.yaml")
@@ -124,9 +124,9 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 		register(ctx, "blocked", "[{name: absent, message: Nothing is there.}]")
 		install(ctx, "blocked")
 		Eventually(func(g Gomega) {
-			read := addOn("blocked")
-			g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(read), read)).To(Succeed())
-			g.Expect(conditions(read.Object["status"])).To(ContainElement("Available=False RequiredDependencyNotSatisfied"))
+			object := addOn("blocked")
+			g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+			g.Expect(conditions(object.Object["status"])).To(ContainElement("Available=False RequiredDependencyNotSatisfied"))
 		}).Should(Succeed())
 		Expect(managed.RegistrationAgent.Kill()).To(Succeed())
 		record(ctx, addOn("streaming"), "lost-optional-missing.yaml",
@@ -137,47 +137,47 @@ var _ = Describe("What OCM and Interlock write", Ordered, func() {
 	}, NodeTimeout(5*time.Minute))
 })
 
-// made is a registration with this declaration, and a template if there is one.
-func made(name, declaration string, templates ...string) *ocmv1alpha1.ClusterManagementAddOn {
-	registered := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+// newRegistration returns a registration with a declaration, and with templates if there are any.
+func newRegistration(name, declaration string, templates ...string) *ocmv1alpha1.ClusterManagementAddOn {
+	registration := &ocmv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if declaration != "" {
-		registered.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: declaration}
+		registration.Annotations = map[string]string{addonv1alpha1.DependenciesAnnotation: declaration}
 	}
-	registered.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	registration.Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
 	for _, name := range templates {
-		registered.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+		registration.Spec.SupportedConfigs = []ocmv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 			DefaultConfig:       &ocmv1alpha1.ConfigReferent{Name: name},
 		}}
 	}
-	return registered
+	return registration
 }
 
 func register(ctx context.Context, name, declaration string, templates ...string) {
 	GinkgoHelper()
-	Expect(hub.Client.Create(ctx, made(name, declaration, templates...))).To(Succeed())
+	Expect(hub.Client.Create(ctx, newRegistration(name, declaration, templates...))).To(Succeed())
 }
 
 func install(ctx context.Context, name string) {
 	GinkgoHelper()
-	installed := addOn(name)
-	installed.Object["spec"] = map[string]any{}
-	Eventually(func() error { return hub.Client.Create(ctx, installed) }).Should(Succeed())
+	object := addOn(name)
+	object.Object["spec"] = map[string]any{}
+	Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed())
 }
 
 // renew renews the lease of an add-on until the suite ends.
 func renew(name string) {
 	GinkgoHelper()
 	renewing, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- managed.RenewLease(renewing, name, renewInterval) }()
+	exit := make(chan error, 1)
+	go func() { exit <- managed.RenewLease(renewing, name, renewInterval) }()
 	ends = append(ends, func() error {
 		stop()
-		return <-ended
+		return <-exit
 	})
 }
 
-// ends stop what renews leases.
+// ends stop the renewal of leases.
 var ends []func() error
 
 var _ = AfterSuite(func() {
@@ -186,18 +186,18 @@ var _ = AfterSuite(func() {
 	}
 })
 
-// template creates an AddOnTemplate of an add-on that deploys these objects.
+// template creates an AddOnTemplate of an add-on that deploys objects.
 func template(ctx context.Context, name string, objects ...runtime.Object) {
 	GinkgoHelper()
-	created := &ocmv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	created.Spec.AddonName = name
+	template := &ocmv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	template.Spec.AddonName = name
 	for _, object := range objects {
 		content, err := json.Marshal(object)
 		Expect(err).NotTo(HaveOccurred())
-		created.Spec.AgentSpec.Workload.Manifests = append(created.Spec.AgentSpec.Workload.Manifests,
+		template.Spec.AgentSpec.Workload.Manifests = append(template.Spec.AgentSpec.Workload.Manifests,
 			workv1.Manifest{RawExtension: runtime.RawExtension{Raw: content}})
 	}
-	Expect(hub.Client.Create(ctx, created)).To(Succeed())
+	Expect(hub.Client.Create(ctx, template)).To(Succeed())
 }
 
 func configMap(name string) *corev1.ConfigMap {
@@ -227,8 +227,8 @@ func deployment(name string) *appsv1.Deployment {
 func report(ctx context.Context, name, status string) {
 	GinkgoHelper()
 	Eventually(func() error {
-		of := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: name}}
-		return managed.Client.Status().Patch(ctx, of, client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)))
+		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ocm.AddOnNamespace, Name: name}}
+		return managed.Client.Status().Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)))
 	}).Should(Succeed())
 }
 

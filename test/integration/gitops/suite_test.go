@@ -1,10 +1,9 @@
-// Package gitops records what OCM and Interlock write to add-ons and their registrations,
-// for the tests of the health checks in hack/gitops:
+// Package gitops records how OCM and Interlock write add-ons and their registrations, for the tests of the health checks in
+// hack/gitops:
 //
 //	go test ./test/integration/gitops -update
 //
-// Without -update it compares what they write with the records, so that these stay true
-// of OCM and Interlock as they are.
+// Without -update it compares their writes with the records, so that the records stay correct for the present OCM and Interlock.
 package gitops
 
 import (
@@ -28,9 +27,9 @@ import (
 )
 
 const (
-	// leaseDuration makes the hub take a cluster for lost after five times as long, in seconds.
+	// leaseDuration is a lease duration in seconds. The hub loses a cluster after five times as long.
 	leaseDuration = 3
-	// addOnLeaseDuration does the same with the lease of an add-on, which is renewed at renewInterval.
+	// addOnLeaseDuration is the same for the lease of an add-on, which is renewed at renewInterval.
 	addOnLeaseDuration = 3
 	renewInterval      = time.Second
 )
@@ -76,9 +75,9 @@ func startInterlock() {
 		"--lease-grace-period", grace.String())
 }
 
-func administrator(of *testenv.Cluster) (kubeconfig string) {
+func administrator(cluster *testenv.Cluster) (kubeconfig string) {
 	GinkgoHelper()
-	user, err := of.AddUser("interlock", "system:masters")
+	user, err := cluster.AddUser("interlock", "system:masters")
 	Expect(err).NotTo(HaveOccurred())
 	return user.Kubeconfig
 }

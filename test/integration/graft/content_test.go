@@ -15,8 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 )
 
-// absurd is an add-on with a number that OCM's types cannot hold. If it was stored,
-// OCM's addon manager could read no add-on.
+// absurd returns an add-on with a number that OCM's types cannot hold. If it was stored, OCM's addon manager could read no add-on.
 func absurd(name, annotation string) *unstructured.Unstructured {
 	GinkgoHelper()
 	object := registration(storage, name)
@@ -29,10 +28,10 @@ func absurd(name, annotation string) *unstructured.Unstructured {
 	return object
 }
 
-func listed(ctx context.Context) []string {
+func listNames(ctx context.Context) []string {
 	GinkgoHelper()
 	list := &unstructured.UnstructuredList{}
-	list.SetAPIVersion(other)
+	list.SetAPIVersion(betaVersion)
 	list.SetKind("ClusterManagementAddOnList")
 	Expect(admin.List(ctx, list)).To(Succeed())
 	var names []string
@@ -42,15 +41,15 @@ func listed(ctx context.Context) []string {
 	return names
 }
 
-// watched is the first event that a watch of v1beta1 has on an add-on.
-func watched(ctx context.Context, name string) watch.EventType {
+// firstEvent returns the first event on an add-on in a watch of v1beta1.
+func firstEvent(ctx context.Context, name string) watch.EventType {
 	GinkgoHelper()
-	watching, err := client.NewWithWatch(hub.Config, client.Options{Scheme: admin.Scheme()})
+	watchClient, err := client.NewWithWatch(hub.Config, client.Options{Scheme: admin.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 	list := &unstructured.UnstructuredList{}
-	list.SetAPIVersion(other)
+	list.SetAPIVersion(betaVersion)
 	list.SetKind("ClusterManagementAddOnList")
-	events, err := watching.Watch(ctx, list, &client.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name)})
+	events, err := watchClient.Watch(ctx, list, &client.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", name)})
 	Expect(err).NotTo(HaveOccurred())
 	defer events.Stop()
 	var event watch.Event
@@ -65,7 +64,7 @@ var _ = Describe("On a grafted hub, an add-on of any content", func() {
 		stock(ctx)
 		serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		Eventually(func() error { return admin.Create(ctx, absurd("absurd", ""), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring("maxConcurrency")), "until admission responds")
 
@@ -90,21 +89,21 @@ var _ = Describe("On a grafted hub, an add-on of any content", func() {
 		for name, content := range contents {
 			By(name)
 			register(ctx, storage, name, content)
-			Expect(listed(ctx)).To(ContainElement(name))
-			Expect(watched(ctx, name)).To(Equal(watch.Added))
-			Expect(dependencies(ctx, other, name)()).To(Equal(declared))
+			Expect(listNames(ctx)).To(ContainElement(name))
+			Expect(firstEvent(ctx, name)).To(Equal(watch.Added))
+			Expect(dependencies(ctx, betaVersion, name)()).To(Equal(declaredDependencies))
 			Expect(annotation(ctx, name)).NotTo(BeEmpty(), "a record")
-			Expect(admin.Patch(ctx, registration(other, name), merge(`{"metadata":{"labels":{"written":"through"}}}`))).To(Succeed())
-			Expect(dependencies(ctx, storage, name)()).To(Equal(declared))
+			Expect(admin.Patch(ctx, registration(betaVersion, name), merge(`{"metadata":{"labels":{"written":"through"}}}`))).To(Succeed())
+			Expect(dependencies(ctx, storage, name)()).To(Equal(declaredDependencies))
 		}
-		configs, _, err := unstructured.NestedSlice(registered(ctx, "configs").Object, "spec", "defaultConfigs")
+		configs, _, err := unstructured.NestedSlice(readBeta(ctx, "configs").Object, "spec", "defaultConfigs")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(configs).To(HaveLen(manyConfigs))
 		for name := range contents {
-			Expect(admin.Delete(ctx, registration(other, name))).To(Succeed())
+			Expect(admin.Delete(ctx, registration(betaVersion, name))).To(Succeed())
 		}
 
-		By("what is denied, whatever is beside it")
+		By("denied requests, with any other content")
 		for _, padding := range []string{"", strings.Repeat(`","`, 51_000), strings.Repeat("[", 101_000), strings.Repeat("<", 250_000)} {
 			Expect(admin.Create(ctx, absurd("absurd", padding))).To(MatchError(And(
 				ContainSubstring("denied the request"), ContainSubstring(`"absurd"`),
@@ -112,11 +111,11 @@ var _ = Describe("On a grafted hub, an add-on of any content", func() {
 			)))
 		}
 		register(ctx, storage, "large")
-		large := merge(`{"spec":{"addOnMeta":{"description":"` + strings.Repeat("<", 2_000_000) + `"}}}`) // 12 MB in a review
-		Expect(admin.Patch(ctx, registration(other, "large"), large)).To(MatchError(And(
+		largePatch := merge(`{"spec":{"addOnMeta":{"description":"` + strings.Repeat("<", 2_000_000) + `"}}}`) // 12 MB in a review
+		Expect(admin.Patch(ctx, registration(betaVersion, "large"), largePatch)).To(MatchError(And(
 			ContainSubstring("denied the request"), ContainSubstring("the request is too large: at most 7340032 bytes are read"),
 		)))
-		Expect(listed(ctx)).NotTo(ContainElement("absurd"))
-		Expect(manager.state()).To(Equal(is(graft.ReasonGrafted, 1)))
+		Expect(listNames(ctx)).NotTo(ContainElement("absurd"))
+		Expect(manager.state()).To(Equal(metricState(graft.ReasonGrafted, 1)))
 	})
 })

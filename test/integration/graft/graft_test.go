@@ -22,30 +22,30 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// present is the CRD as it is.
+// present returns the CRD as it is stored.
 func present(ctx context.Context) *unstructured.Unstructured {
 	GinkgoHelper()
-	crd := readCRD()
+	crd := crdKey()
 	Expect(admin.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
 	return crd
 }
 
 func unmanaged(crd *unstructured.Unstructured) map[string]any {
-	bare := crd.DeepCopy()
-	bare.SetManagedFields(nil)
-	bare.SetResourceVersion("")
-	bare.SetGeneration(0)
-	unstructured.RemoveNestedField(bare.Object, "status")
-	return bare.Object
+	object := crd.DeepCopy()
+	object.SetManagedFields(nil)
+	object.SetResourceVersion("")
+	object.SetGeneration(0)
+	unstructured.RemoveNestedField(object.Object, "status")
+	return object.Object
 }
 
-// marked is the version that the CRD carries.
+// marked returns the version that the CRD carries.
 func marked(ctx context.Context) func() string {
 	return func() string { return present(ctx).GetAnnotations()[names.OCMVersion] }
 }
 
-// above is the mark of a graft on a CRD of a version.
-func above(version string) string {
+// graftVersion returns the version that a graft writes to a CRD of a version.
+func graftVersion(version string) string {
 	parsed := versionutil.MustParseGeneric(version)
 	return parsed.WithPatch(parsed.Patch() + 1).String()
 }
@@ -54,9 +54,8 @@ func isGrafted(ctx context.Context) func() bool {
 	return func() bool { return crdgraft.Grafted(present(ctx).Object) }
 }
 
-// stock has the CRD be as OCM's operator writes it, and returns it. The operator
-// overwrites every CRD that carries no version.
-func stock(ctx context.Context) (found map[string]any) {
+// stock restores the CRD as OCM's operator writes it, and returns it. The operator overwrites every CRD that carries no version.
+func stock(ctx context.Context) (content map[string]any) {
 	GinkgoHelper()
 	Eventually(func() error {
 		crd := present(ctx)
@@ -69,11 +68,11 @@ func stock(ctx context.Context) (found map[string]any) {
 }
 
 const (
-	storage = "addon.open-cluster-management.io/v1alpha1"
-	other   = "addon.open-cluster-management.io/v1beta1"
+	storage     = "addon.open-cluster-management.io/v1alpha1"
+	betaVersion = "addon.open-cluster-management.io/v1beta1"
 )
 
-var declared = []any{map[string]any{"name": "proxy", "type": "Required", "message": "No credentials"}}
+var declaredDependencies = []any{map[string]any{"name": "proxy", "type": "Required", "message": "No credentials"}}
 
 func registration(version, name string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
@@ -90,11 +89,11 @@ func register(ctx context.Context, version, name string, change ...func(*unstruc
 	for _, apply := range change {
 		apply(object)
 	}
-	Expect(unstructured.SetNestedSlice(object.Object, declared, "spec", "dependencies")).To(Succeed())
+	Expect(unstructured.SetNestedSlice(object.Object, declaredDependencies, "spec", "dependencies")).To(Succeed())
 	create(ctx, object)
 }
 
-// registerByAnnotation does so without the field.
+// registerByAnnotation registers an add-on that declares its dependencies by annotation.
 func registerByAnnotation(ctx context.Context, name string) {
 	GinkgoHelper()
 	object := registration(storage, name)
@@ -120,8 +119,8 @@ func dependencies(ctx context.Context, version, name string) func() ([]any, erro
 		if err := admin.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 			return nil, err
 		}
-		found, _, err := unstructured.NestedSlice(object.Object, "spec", "dependencies")
-		return found, err
+		dependencies, _, err := unstructured.NestedSlice(object.Object, "spec", "dependencies")
+		return dependencies, err
 	}
 }
 
@@ -143,7 +142,7 @@ func install(ctx context.Context, name string) {
 	DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, installation(name)) })
 }
 
-// degraded is status and reason of the condition.
+// degraded returns status and reason of the condition Degraded.
 func degraded(ctx context.Context, name string) func() (string, error) {
 	return func() (string, error) {
 		addOn := installation(name)
@@ -160,7 +159,7 @@ func degraded(ctx context.Context, name string) func() (string, error) {
 	}
 }
 
-// annotation is the record of an add-on.
+// annotation returns the record of an add-on.
 func annotation(ctx context.Context, name string) string {
 	GinkgoHelper()
 	object := registration(storage, name)
@@ -171,52 +170,52 @@ func annotation(ctx context.Context, name string) string {
 func merge(body string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(body)) }
 
 var _ = Describe("On a hub of OCM's with both versions of the API", func() {
-	var found map[string]any
-	var version, mark string // of OCM, and of a graft on it
+	var stockCRD map[string]any
+	var version, mark string // version of OCM, and of a graft on it
 
 	BeforeEach(func(ctx context.Context) {
 		forgetEvents(ctx)
-		found = stock(ctx)
+		stockCRD = stock(ctx)
 		version = marked(ctx)()
-		mark = above(version)
+		mark = graftVersion(version)
 	})
 
 	It("grafts the CRD, which OCM's operator then leaves, and stock writers of v1beta1 lose nothing", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
 		Eventually(marked(ctx)).Should(Equal(mark))
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		Eventually(eventsOn(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonGrafted)))
 
 		By("OCM's operator reconciling")
-		grafted := present(ctx)
+		graftedCRD := present(ctx)
 		Expect(hub.Reconciled(ctx)).To(Succeed())
-		Expect(present(ctx).GetResourceVersion()).To(Equal(grafted.GetResourceVersion()))
+		Expect(present(ctx).GetResourceVersion()).To(Equal(graftedCRD.GetResourceVersion()))
 
 		startAddOnManager("by-v1alpha1", "by-v1beta1")
 		By("an add-on being registered through either version")
-		for _, version := range []string{storage, other} {
+		for _, version := range []string{storage, betaVersion} {
 			_, short, _ := strings.Cut(version, "/")
 			name := "by-" + short
 			register(ctx, version, name, configurable(version))
-			Eventually(dependencies(ctx, storage, name)).Should(Equal(declared))
-			Eventually(dependencies(ctx, other, name)).Should(Equal(declared))
+			Eventually(dependencies(ctx, storage, name)).Should(Equal(declaredDependencies))
+			Eventually(dependencies(ctx, betaVersion, name)).Should(Equal(declaredDependencies))
 
 			By("OCM's addon manager and addon-framework writing its status")
 			Eventually(configHash(ctx, name)).ShouldNot(BeEmpty())
-			Expect(registered(ctx, name).GetManagedFields()).To(ContainElement(
-				And(HaveField("APIVersion", other), HaveField("Subresource", "status"))), "addon-framework writes v1beta1")
-			Expect(dependencies(ctx, storage, name)()).To(Equal(declared))
+			Expect(readBeta(ctx, name).GetManagedFields()).To(ContainElement(
+				And(HaveField("APIVersion", betaVersion), HaveField("Subresource", "status"))), "addon-framework writes v1beta1")
+			Expect(dependencies(ctx, storage, name)()).To(Equal(declaredDependencies))
 
 			By("others writing all else through v1beta1")
 			for _, body := range []string{
 				`{"metadata":{"labels":{"a":"b"}}}`,
 				`{"spec":{"addOnMeta":{"description":"changed"}}}`,
 			} {
-				Expect(admin.Patch(ctx, registration(other, name), merge(body))).To(Succeed())
+				Expect(admin.Patch(ctx, registration(betaVersion, name), merge(body))).To(Succeed())
 			}
-			Expect(dependencies(ctx, storage, name)()).To(Equal(declared))
-			Expect(dependencies(ctx, other, name)()).To(Equal(declared))
+			Expect(dependencies(ctx, storage, name)()).To(Equal(declaredDependencies))
+			Expect(dependencies(ctx, betaVersion, name)()).To(Equal(declaredDependencies))
 		}
 
 		By("addon-manager stopping: the graft stays")
@@ -224,85 +223,85 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Consistently(isGrafted(ctx)).Should(BeTrue())
 
 		By("addon-manager starting with grafting off")
-		off := manage(ctx, false)
+		ungrafting := manage(ctx, false)
 		Eventually(isGrafted(ctx)).Should(BeFalse())
-		Expect(unmanaged(present(ctx))).To(Equal(found))
-		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
+		Expect(unmanaged(present(ctx))).To(Equal(stockCRD))
+		Eventually(ungrafting.state).Should(Equal(metricState(graft.ReasonOff, 0)))
 		Expect(hub.Reconciled(ctx)).To(Succeed())
-		Expect(unmanaged(present(ctx))).To(Equal(found), "the operator finds the CRD as it wrote it")
+		Expect(unmanaged(present(ctx))).To(Equal(stockCRD), "the operator finds the CRD as it wrote it")
 	})
 
-	It("grafts anew what an upgrade of OCM puts in its place, and gives that back", func(ctx context.Context) {
+	It("grafts the CRD again after an upgrade of OCM, and restores the upgraded CRD", func(ctx context.Context) {
 		serveWebhook()
 		manage(ctx, true)
 		Eventually(marked(ctx)).Should(Equal(mark))
 		register(ctx, storage, "upgraded")
 
-		next := versionutil.MustParseGeneric(version)
-		next = next.WithMinor(next.Minor() + 1)
-		operator, err := hub.StampOperator(ctx, next)
+		newVersion := versionutil.MustParseGeneric(version)
+		newVersion = newVersion.WithMinor(newVersion.Minor() + 1)
+		operator, err := hub.StampOperator(ctx, newVersion)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(hub.ReplaceOperator, "")
 		Expect(hub.ReplaceOperator(ctx, operator)).To(Succeed())
-		Eventually(marked(ctx)).Should(Equal(above(next.String())))
+		Eventually(marked(ctx)).Should(Equal(graftVersion(newVersion.String())))
 		Expect(hub.Reconciled(ctx)).To(Succeed())
-		Eventually(dependencies(ctx, other, "upgraded")).Should(Equal(declared))
-		Expect(marked(ctx)()).To(Equal(above(next.String())))
+		Eventually(dependencies(ctx, betaVersion, "upgraded")).Should(Equal(declaredDependencies))
+		Expect(marked(ctx)()).To(Equal(graftVersion(newVersion.String())))
 
 		By("the older operator coming back")
 		Expect(hub.ReplaceOperator(ctx, "")).To(Succeed())
 		Expect(hub.Reconciled(ctx)).To(Succeed())
-		Expect(marked(ctx)()).To(Equal(above(next.String())))
+		Expect(marked(ctx)()).To(Equal(graftVersion(newVersion.String())))
 
 		changed, err := graft.Restore(ctx, admin)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(changed).To(BeTrue())
-		Eventually(marked(ctx)).Should(Equal(above(next.String())), "the addon-manager that still runs grafts again")
+		Eventually(marked(ctx)).Should(Equal(graftVersion(newVersion.String())), "the addon-manager that still runs grafts again")
 	})
 
 	It("grafts only once the webhook converts", func(ctx context.Context) {
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonNotServed, 0)))
 		Eventually(eventsOn(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonNotServed)))
 		Consistently(isGrafted(ctx)).Should(BeFalse())
-		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Expect(unmanaged(present(ctx))).To(Equal(stockCRD))
 
 		serveWebhook()
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 	})
 
-	It("survives the death of all replicas, and mends itself when they are back", func(ctx context.Context) {
+	It("survives the death of all replicas, and recovers when they are back", func(ctx context.Context) {
 		kill := serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		register(ctx, storage, "patient")
-		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
+		Eventually(dependencies(ctx, betaVersion, "patient")).Should(Equal(declaredDependencies))
 		install(ctx, "patient")
 		Eventually(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
 
 		kill()
-		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
-		Expect(dependencies(ctx, storage, "patient")()).To(Equal(declared))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonNotServed, 1)))
+		Expect(dependencies(ctx, storage, "patient")()).To(Equal(declaredDependencies))
 		Expect(admin.Patch(ctx, registration(storage, "patient"), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
 		install(ctx, "written-meanwhile")
 		Expect(admin.Status().Patch(ctx, installation("patient"), merge(`{"status":{"registrations":null}}`))).To(Succeed())
 
 		By("the grace period ending")
-		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
-		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonNotServed, 0)))
+		Expect(unmanaged(present(ctx))).To(Equal(stockCRD))
 		Eventually(func() error {
-			object := registration(other, "patient")
+			object := registration(betaVersion, "patient")
 			return admin.Get(ctx, client.ObjectKeyFromObject(object), object)
 		}).Should(Succeed())
 
 		By("the record counting meanwhile, while a write through v1beta1 deletes the field")
 		Expect(dependencies(ctx, storage, "patient")()).To(BeEmpty())
-		Expect(admin.Status().Patch(ctx, registration(other, "patient"), merge(`{"status":{"installProgressions":[]}}`))).To(Succeed())
-		Expect(admin.Patch(ctx, registration(other, "patient"), merge(`{"metadata":{"labels":{"written":"again"}}}`))).To(Succeed())
+		Expect(admin.Status().Patch(ctx, registration(betaVersion, "patient"), merge(`{"status":{"installProgressions":[]}}`))).To(Succeed())
+		Expect(admin.Patch(ctx, registration(betaVersion, "patient"), merge(`{"metadata":{"labels":{"written":"again"}}}`))).To(Succeed())
 		Consistently(degraded(ctx, "patient")).Should(Equal("True RequiredDependencyNotSatisfied"))
-		anew := manager
-		anew.stop()
-		anew = manage(ctx, true)
+		nextManager := manager
+		nextManager.stop()
+		nextManager = manage(ctx, true)
 		install(ctx, "another")
 		registerByAnnotation(ctx, "another")
 		Eventually(degraded(ctx, "another")).Should(Equal("True RequiredDependencyNotSatisfied"))
@@ -310,21 +309,21 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 
 		By("a replica coming back")
 		serveWebhook()
-		Eventually(anew.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Eventually(dependencies(ctx, storage, "patient")).Should(Equal(declared))
-		Eventually(dependencies(ctx, other, "patient")).Should(Equal(declared))
+		Eventually(nextManager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
+		Eventually(dependencies(ctx, storage, "patient")).Should(Equal(declaredDependencies))
+		Eventually(dependencies(ctx, betaVersion, "patient")).Should(Equal(declaredDependencies))
 		Eventually(eventsOn(ctx, "patient")).Should(ContainElement(records.EventRestored))
 		Expect(degraded(ctx, "patient")()).To(Equal("True RequiredDependencyNotSatisfied"))
 	})
 
-	It("gives the CRD back when the webhook answers addon-manager and not the API server", func(ctx context.Context) {
+	It("restores the CRD when the webhook responds to addon-manager but not to the API server", func(ctx context.Context) {
 		service := &corev1.Service{}
 		Expect(admin.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "interlock-webhook"}, service)).To(Succeed())
-		astray := service.DeepCopy()
-		astray.Spec.ExternalName = "nowhere.invalid"
-		Expect(admin.Patch(ctx, astray, client.MergeFrom(service))).To(Succeed())
+		misdirected := service.DeepCopy()
+		misdirected.Spec.ExternalName = "nowhere.invalid"
+		Expect(admin.Patch(ctx, misdirected, client.MergeFrom(service))).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error {
-			return admin.Patch(ctx, astray, merge(`{"spec":{"externalName":"localhost"}}`))
+			return admin.Patch(ctx, misdirected, merge(`{"spec":{"externalName":"localhost"}}`))
 		})
 		object := registration(storage, "astray")
 		Expect(unstructured.SetNestedField(object.Object, "x", "spec", "addOnMeta", "displayName")).To(Succeed())
@@ -333,16 +332,16 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 
 		serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
-		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
-		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonNotServed, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonNotServed, 0)))
+		Expect(unmanaged(present(ctx))).To(Equal(stockCRD))
 		Consistently(isGrafted(ctx)).Should(BeFalse(), "the next try is not at once")
 	})
 
-	It("believes that a field was removed once all writers could see it", func(ctx context.Context) {
+	It("considers a field removed once all writers could see it", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		Eventually(func(ctx context.Context) string { // until admission responds
 			register(ctx, storage, "removed")
 			text := annotation(ctx, "removed")
@@ -352,27 +351,27 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 			return text
 		}).WithContext(ctx).Should(Equal(`{"dependencies":[{"message":"No credentials","name":"proxy","type":"Required"}]}`))
 		remove := func() error {
-			return admin.Patch(ctx, registration(other, "removed"), merge(`{"spec":{"dependencies":null}}`))
+			return admin.Patch(ctx, registration(betaVersion, "removed"), merge(`{"spec":{"dependencies":null}}`))
 		}
 
 		By("a writer that read the add-on before the graft")
 		Expect(remove()).To(Succeed())
-		Eventually(dependencies(ctx, storage, "removed")).Should(Equal(declared))
+		Eventually(dependencies(ctx, storage, "removed")).Should(Equal(declaredDependencies))
 		Eventually(eventsOn(ctx, "removed")).Should(ContainElement(records.EventRestored))
 
 		By("its author, later")
 		observer.Removed("removed")
-		later := merge(`{"metadata":{"annotations":{"` + crdgraft.RemovalsAnnotation + `":"2026-01-02T03:04:05Z"}}}`)
-		Expect(admin.Patch(ctx, readCRD(), later)).To(Succeed())
+		laterRemovals := merge(`{"metadata":{"annotations":{"` + crdgraft.RemovalsAnnotation + `":"2026-01-02T03:04:05Z"}}}`)
+		Expect(admin.Patch(ctx, crdKey(), laterRemovals)).To(Succeed())
 		Expect(remove()).To(Succeed())
 		Expect(annotation(ctx, "removed")).To(BeEmpty())
 		Consistently(dependencies(ctx, storage, "removed")).Should(BeEmpty())
 	})
 
-	It("refuses to give the CRD back while a declaration would be lost", func(ctx context.Context) {
+	It("refuses to restore the CRD while a declaration would be lost", func(ctx context.Context) {
 		kill := serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		register(ctx, storage, "ambiguous", func(object *unstructured.Unstructured) {
 			object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: other}]"})
 		})
@@ -380,57 +379,57 @@ var _ = Describe("On a hub of OCM's with both versions of the API", func() {
 		Eventually(func(ctx context.Context) string { return annotation(ctx, "unrecorded") }).WithContext(ctx).ShouldNot(BeEmpty())
 		manager.stop()
 
-		off := manage(ctx, false)
-		Eventually(off.state).Should(Equal(is(graft.ReasonRecordsMissing, 1)))
+		ungrafting := manage(ctx, false)
+		Eventually(ungrafting.state).Should(Equal(metricState(graft.ReasonRecordsMissing, 1)))
 		Eventually(eventsOn(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonRecordsMissing)))
 		Expect(isGrafted(ctx)()).To(BeTrue())
 		Expect(records.Require(ctx, admin)).To(MatchError(And(ContainSubstring("ambiguous"), Not(ContainSubstring("unrecorded")))))
 
 		By("the author deciding which of the two counts")
-		observer.Removed("ambiguous") // what the annotation declared
+		observer.Removed("ambiguous") // the declaration of the annotation is removed
 		field := merge(`{"metadata":{"annotations":{"` + addonv1alpha1.DependenciesAnnotation + `":null}}}`)
 		Expect(admin.Patch(ctx, registration(storage, "ambiguous"), field)).To(Succeed())
-		Eventually(off.state).Should(Equal(is(graft.ReasonOff, 0)))
-		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Eventually(ungrafting.state).Should(Equal(metricState(graft.ReasonOff, 0)))
+		Expect(unmanaged(present(ctx))).To(Equal(stockCRD))
 		kill()
 
 		By("grafting being turned on again")
 		for _, name := range []string{"ambiguous", "unrecorded"} {
-			Expect(admin.Status().Patch(ctx, registration(other, name), merge(`{"status":{"installProgressions":[]}}`))).To(Succeed())
+			Expect(admin.Status().Patch(ctx, registration(betaVersion, name), merge(`{"status":{"installProgressions":[]}}`))).To(Succeed())
 			Expect(dependencies(ctx, storage, name)()).To(BeEmpty())
 		}
-		off.stop()
+		ungrafting.stop()
 		serveWebhook()
 		manage(ctx, true)
 		for _, name := range []string{"ambiguous", "unrecorded"} {
-			Eventually(dependencies(ctx, other, name)).Should(Equal(declared))
+			Eventually(dependencies(ctx, betaVersion, name)).Should(Equal(declaredDependencies))
 		}
 	})
 
 	It("follows a new CA without failing a request for long", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		register(ctx, storage, "rotated")
-		before, _, _ := unstructured.NestedString(present(ctx).Object, "spec", "conversion", "webhook", "clientConfig", "caBundle")
+		authorityBefore, _, _ := unstructured.NestedString(present(ctx).Object, "spec", "conversion", "webhook", "clientConfig", "caBundle")
 		secret := &corev1.Secret{}
 		secret.Namespace, secret.Name = namespace, "interlock-webhook-certificate"
 		Expect(admin.Patch(ctx, secret, merge(`{"data":null}`))).To(Succeed())
 		Eventually(func() string {
-			after, _, _ := unstructured.NestedString(present(ctx).Object, "spec", "conversion", "webhook", "clientConfig", "caBundle")
-			return after
-		}).Should(And(Not(Equal(before)), Not(BeEmpty())))
-		Eventually(dependencies(ctx, other, "rotated")).Should(Equal(declared))
-		Consistently(dependencies(ctx, other, "rotated")).Should(Equal(declared))
+			authority, _, _ := unstructured.NestedString(present(ctx).Object, "spec", "conversion", "webhook", "clientConfig", "caBundle")
+			return authority
+		}).Should(And(Not(Equal(authorityBefore)), Not(BeEmpty())))
+		Eventually(dependencies(ctx, betaVersion, "rotated")).Should(Equal(declaredDependencies))
+		Consistently(dependencies(ctx, betaVersion, "rotated")).Should(Equal(declaredDependencies))
 		Expect(manager.contested()).To(BeZero())
 	})
 
-	It("puts the graft back at growing intervals where another writer insists", func(ctx context.Context) {
+	It("grafts again at growing intervals while another writer keeps overwriting the CRD", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		overwrote := insist(found)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonContested, 0)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
+		overwrote := insist(stockCRD)
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonContested, 0)))
 		Eventually(manager.contested).Should(BeNumerically(">=", 1))
 		Eventually(eventsOn(ctx, graft.CRDName)).Should(ContainElement(string(graft.ReasonContested)))
 		start := overwrote()

@@ -27,15 +27,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// readCRD names the CRD to a client.
-func readCRD() *unstructured.Unstructured {
+// crdKey returns the CRD with only its name.
+func crdKey() *unstructured.Unstructured {
 	crd := &unstructured.Unstructured{}
 	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	crd.SetName(graft.CRDName)
 	return crd
 }
 
-// configured is an add-on with a configuration, and a manager of its own.
+// configured is an add-on with a configuration and a manager of its own.
 type configured struct{ name string }
 
 func (configured) Manifests(context.Context, *clusterv1.ManagedCluster, *ocmv1beta1.ManagedClusterAddOn) ([]runtime.Object, error) {
@@ -49,8 +49,8 @@ func (c configured) GetAgentAddonOptions() addonagent.AgentAddonOptions {
 	}
 }
 
-// startAddOnManager runs the manager of add-ons until the spec ends. It is made with
-// addon-framework, which writes the hash of their configuration to their registration.
+// startAddOnManager runs the manager of add-ons until the spec ends. The manager is made with addon-framework, which writes the hash of
+// the configuration to the registration.
 func startAddOnManager(names ...string) {
 	GinkgoHelper()
 	manager, err := addonmanager.New(hub.Config)
@@ -58,12 +58,12 @@ func startAddOnManager(names ...string) {
 	for _, name := range names {
 		Expect(manager.AddAgent(configured{name})).To(Succeed())
 	}
-	running, stop := context.WithCancel(context.Background())
+	runContext, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
-	Expect(manager.Start(running)).To(Succeed())
+	Expect(manager.Start(runContext)).To(Succeed())
 }
 
-// configurable gives an add-on a configuration, in the words of a version of the API.
+// configurable returns a change that gives an add-on a configuration, in a version of the API.
 func configurable(version string) func(*unstructured.Unstructured) {
 	config := &unstructured.Unstructured{}
 	config.SetAPIVersion(storage)
@@ -77,7 +77,7 @@ func configurable(version string) func(*unstructured.Unstructured) {
 		GinkgoHelper()
 		Expect(client.IgnoreAlreadyExists(admin.Create(context.Background(), config))).To(Succeed())
 		field, entry := "supportedConfigs", resource
-		if version == other {
+		if version == betaVersion {
 			field = "defaultConfigs"
 			for key, value := range name {
 				entry[key] = value
@@ -89,19 +89,19 @@ func configurable(version string) func(*unstructured.Unstructured) {
 	}
 }
 
-// registered is an add-on as v1beta1 has it.
-func registered(ctx context.Context, name string) *unstructured.Unstructured {
+// readBeta returns a registration in v1beta1.
+func readBeta(ctx context.Context, name string) *unstructured.Unstructured {
 	GinkgoHelper()
-	object := registration(other, name)
+	object := registration(betaVersion, name)
 	Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 	return object
 }
 
-// configHash is what an add-on's manager writes of its configuration, once OCM's
-// addon manager has written that there is one.
+// configHash returns the hash that an add-on's manager writes of its configuration. The manager waits until OCM's addon manager has
+// written that there is a configuration.
 func configHash(ctx context.Context, name string) func() string {
 	return func() string {
-		references, _, _ := unstructured.NestedSlice(registered(ctx, name).Object, "status", "defaultConfigReferences")
+		references, _, _ := unstructured.NestedSlice(readBeta(ctx, name).Object, "status", "defaultConfigReferences")
 		if len(references) == 0 {
 			return ""
 		}
@@ -110,24 +110,23 @@ func configHash(ctx context.Context, name string) func() string {
 	}
 }
 
-// insist is a tool that keeps the CRD as it is in some repository: it overwrites
-// every graft, mark or no mark, until the spec ends. The function returns how often
-// it has.
+// insist overwrites every graft of the CRD until the spec ends, whether or not the CRD carries a version. A tool that applies the CRD
+// from a repository does that. The returned function counts the writes.
 func insist(crd map[string]any) (times func() int) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ended, count := make(chan struct{}), make(chan int, 1)
+	exit, count := make(chan struct{}), make(chan int, 1)
 	count <- 0
 	go func() {
-		defer close(ended)
+		defer close(exit)
 		for ticker := time.NewTicker(20 * time.Millisecond); ctx.Err() == nil; <-ticker.C {
-			existing := readCRD()
+			existing := crdKey()
 			if admin.Get(ctx, client.ObjectKeyFromObject(existing), existing) == nil && crdgraft.Grafted(existing.Object) &&
 				overwrite(ctx, crd, existing.GetResourceVersion()) == nil {
 				count <- <-count + 1
 			}
 		}
 	}()
-	DeferCleanup(func() { cancel(); <-ended })
+	DeferCleanup(func() { cancel(); <-exit })
 	return func() int { n := <-count; count <- n; return n }
 }
 
@@ -143,10 +142,8 @@ const (
 	v1beta1File  = "addon/v1beta1/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml"
 )
 
-// writeOldCRD is a double of the operator of an OCM that converted no add-ons. It
-// writes its CRD without a conversion and marks it with its version, as applyOne
-// of ocm 1.2.1, pkg/operator/operators/crdmanager/manager.go, does. It returns the
-// CRD as stored.
+// writeOldCRD is a double of the operator of an OCM that converted no add-ons. It writes its CRD without a conversion and marks it with
+// its version, as applyOne of ocm 1.2.1, pkg/operator/operators/crdmanager/manager.go, does. It returns the CRD as stored.
 func writeOldCRD(ctx context.Context, version, file string, change ...func(spec map[string]any)) map[string]any {
 	GinkgoHelper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "open-cluster-management.io/api").Output()
@@ -171,7 +168,7 @@ func writeOldCRD(ctx context.Context, version, file string, change ...func(spec 
 	return unmanaged(present(ctx))
 }
 
-// proposed adds spec.dependencies as the proposal has it, without what is Interlock's.
+// proposed adds spec.dependencies as in the proposal, without Interlock's additions.
 func proposed(spec map[string]any) {
 	spec["dependencies"] = map[string]any{"type": "array", "items": map[string]any{
 		"type": "object", "required": []any{"name"}, "properties": map[string]any{

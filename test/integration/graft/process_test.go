@@ -26,13 +26,12 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// webhookAddress is where the webhook's replica listens, if it runs.
+// webhookAddress is the address of the webhook's replica, if it runs.
 var webhookAddress string
 
 var webhookUser *testenv.User
 
-// deployWebhook creates all that the webhook needs but the process. Its
-// Service is a name of the loopback interface, where the process listens.
+// deployWebhook creates all objects that the webhook needs. Its Service is a name of the loopback interface, where the process listens.
 func deployWebhook(ctx context.Context) {
 	GinkgoHelper()
 	free := testenv.FreeAddress()
@@ -64,15 +63,14 @@ func deployWebhook(ctx context.Context) {
 
 var users int
 
-// userWith is a new user with rights of deploy/hub.
+// userWith returns a new user with permissions of deploy/hub.
 func userWith(ctx context.Context, rights setup.Rights) *testenv.User {
 	GinkgoHelper()
 	users++
 	return rights.User(ctx, hub.Cluster, admin, namespace, fmt.Sprintf("user-%d", users))
 }
 
-// serveWebhook runs the only replica of addon-manager webhook until the
-// returned function is called or the spec ends.
+// serveWebhook runs the only replica of addon-manager webhook until the returned function is called or the spec ends.
 func serveWebhook() (kill func()) {
 	GinkgoHelper()
 	session, err := gexec.Start(exec.Command(binary, "webhook", "--kubeconfig", webhookUser.Kubeconfig, "--namespace", namespace,
@@ -83,7 +81,7 @@ func serveWebhook() (kill func()) {
 	return kill
 }
 
-// process is one addon-manager with the rights of deploy/hub.
+// process is an addon-manager with the permissions of deploy/hub.
 type process struct {
 	registry *prometheus.Registry
 	stop     func()
@@ -92,31 +90,31 @@ type process struct {
 const grace = 5 * time.Second
 
 // manage runs addon-manager until it is stopped or the spec ends.
-func manage(ctx context.Context, on bool) *process {
+func manage(ctx context.Context, enabled bool) *process {
 	GinkgoHelper()
 	p := &process{registry: prometheus.NewRegistry()}
 	config := rest.CopyConfig(userWith(ctx, setup.Manager).Config)
 	mgr, err := interlock.NewManager(config, interlock.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4, Registry: p.registry,
 		WebhookNamespace: namespace,
-		Graft:            &graft.Settings{Enabled: on, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
+		Graft:            &graft.Settings{Enabled: enabled, Grace: grace, Interval: 300 * time.Millisecond, WebhookAddress: webhookAddress},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	running, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	runContext, cancel := context.WithCancel(context.Background())
+	exit := make(chan error, 1)
 	go func() {
-		ended <- mgr.Start(running)
-		close(ended)
+		exit <- mgr.Start(runContext)
+		close(exit)
 	}()
 	p.stop = func() {
 		cancel()
-		Eventually(ended).Should(Or(Receive(BeNil()), BeClosed()))
+		Eventually(exit).Should(Or(Receive(BeNil()), BeClosed()))
 	}
 	DeferCleanup(p.stop)
 	return p
 }
 
-// state is the value of the metric of grafting by its reason.
+// state returns the value of the metric of grafting by its reason.
 func (p *process) state() map[string]float64 {
 	GinkgoHelper()
 	families, err := p.registry.Gather()
@@ -144,11 +142,11 @@ func (p *process) contested() float64 {
 	return -1
 }
 
-func is(reason graft.Reason, grafted float64) map[string]float64 {
-	return map[string]float64{string(reason): grafted}
+func metricState(reason graft.Reason, value float64) map[string]float64 {
+	return map[string]float64{string(reason): value}
 }
 
-// eventsOn are the reasons of all events on the CRD or an add-on.
+// eventsOn returns the reasons of all events on the CRD or an add-on.
 func eventsOn(ctx context.Context, name string) func() ([]string, error) {
 	return func() ([]string, error) {
 		var events eventsv1.EventList
@@ -163,7 +161,7 @@ func eventsOn(ctx context.Context, name string) func() ([]string, error) {
 	}
 }
 
-// forgetEvents has told begin anew.
+// forgetEvents deletes all events, so that a spec sees only its own.
 func forgetEvents(ctx context.Context) {
 	GinkgoHelper()
 	Expect(admin.DeleteAllOf(ctx, &eventsv1.Event{}, client.InNamespace(metav1.NamespaceDefault))).To(Succeed())

@@ -12,7 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// apply applies a manifest of the author's on the server, without force.
+// apply returns a function that applies an author's manifest on the server, without force.
 func apply(ctx context.Context, name string, dependencies []any) func() error {
 	return func() error {
 		manifest := registration(storage, name)
@@ -29,13 +29,13 @@ func apply(ctx context.Context, name string, dependencies []any) func() error {
 func registerRecorded(ctx context.Context, names ...string) {
 	GinkgoHelper()
 	for _, name := range names {
-		Eventually(apply(ctx, name, declared)).Should(Succeed())
+		Eventually(apply(ctx, name, declaredDependencies)).Should(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, registration(storage, name)) })
 		Eventually(func(ctx context.Context) string { return annotation(ctx, name) }).WithContext(ctx).ShouldNot(BeEmpty())
 	}
 }
 
-func recorded(ctx context.Context, name string) func() string {
+func recordOf(ctx context.Context, name string) func() string {
 	return func() string { return annotation(ctx, name) }
 }
 
@@ -60,33 +60,33 @@ var _ = Describe("The record of a declaration, on a hub of OCM's", func() {
 	It("leaves the fields that it restores to their author", func(ctx context.Context) {
 		serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		registerRecorded(ctx, "applied", "removed-early")
 		manager.stop()
 		stock(ctx)
 		for _, name := range []string{"applied", "removed-early"} {
-			Expect(admin.Patch(ctx, registration(other, name), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
+			Expect(admin.Patch(ctx, registration(betaVersion, name), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
 			Expect(dependencies(ctx, storage, name)()).To(BeEmpty())
 		}
 
 		manage(ctx, true)
 		for _, name := range []string{"applied", "removed-early"} {
-			Eventually(dependencies(ctx, storage, name)).Should(Equal(declared))
+			Eventually(dependencies(ctx, storage, name)).Should(Equal(declaredDependencies))
 			Eventually(eventsOn(ctx, name)).Should(ContainElement(records.EventRestored))
 			Eventually(fieldManagers(ctx, name)).ShouldNot(ContainElement(names.AddonManager))
 		}
 
 		By("the author changing them")
-		changed := append([]any{map[string]any{"name": "tunnel", "type": "Required"}}, declared...)
+		changed := append([]any{map[string]any{"name": "tunnel", "type": "Required"}}, declaredDependencies...)
 		Expect(apply(ctx, "applied", changed)()).To(Succeed(), "no other owner conflicts")
-		Eventually(recorded(ctx, "applied")).Should(ContainSubstring("tunnel"))
+		Eventually(recordOf(ctx, "applied")).Should(ContainSubstring("tunnel"))
 
 		By("the author leaving them out too early, and then setting an empty list")
 		Expect(apply(ctx, "removed-early", nil)()).To(Succeed())
-		Eventually(dependencies(ctx, storage, "removed-early")).Should(Equal(declared))
+		Eventually(dependencies(ctx, storage, "removed-early")).Should(Equal(declaredDependencies))
 		Eventually(fieldManagers(ctx, "removed-early")).ShouldNot(ContainElement(names.AddonManager))
 		Expect(apply(ctx, "removed-early", nil)()).To(Succeed())
-		Consistently(dependencies(ctx, storage, "removed-early")).Should(Equal(declared))
+		Consistently(dependencies(ctx, storage, "removed-early")).Should(Equal(declaredDependencies))
 		observer.Removed("removed-early")
 		Expect(apply(ctx, "removed-early", []any{})()).To(Succeed())
 		Expect(annotation(ctx, "removed-early")).To(BeEmpty())
@@ -94,20 +94,20 @@ var _ = Describe("The record of a declaration, on a hub of OCM's", func() {
 		Consistently(dependencies(ctx, storage, "removed-early")).Should(BeEmpty())
 	})
 
-	It("follows an empty list that only the leader observes, and is reported where it is removed for good", func(ctx context.Context) {
+	It("follows an empty list that only the leader observes, and is reported when it is finally removed", func(ctx context.Context) {
 		kill := serveWebhook()
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		registerRecorded(ctx, "replaced", "restored", "emptied")
 
 		By("an empty list while the webhook is away")
 		kill()
 		observer.Removed("emptied")
 		Expect(admin.Patch(ctx, registration(storage, "emptied"), merge(`{"spec":{"dependencies":[]}}`))).To(Succeed())
-		Eventually(recorded(ctx, "emptied")).Should(BeEmpty())
+		Eventually(recordOf(ctx, "emptied")).Should(BeEmpty())
 
 		By("the CRD losing the fields")
-		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonNotServed, 0)))
 		for _, name := range []string{"replaced", "restored", "emptied"} {
 			Expect(admin.Patch(ctx, registration(storage, name), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
 			Eventually(dependencies(ctx, storage, name)).Should(BeEmpty())
@@ -115,7 +115,7 @@ var _ = Describe("The record of a declaration, on a hub of OCM's", func() {
 
 		By("a write that leaves out all annotations")
 		observer.Removed("replaced")
-		Expect(admin.Patch(ctx, registration(other, "replaced"), merge(`{"metadata":{"annotations":null}}`))).To(Succeed())
+		Expect(admin.Patch(ctx, registration(betaVersion, "replaced"), merge(`{"metadata":{"annotations":null}}`))).To(Succeed())
 		Eventually(eventsOn(ctx, "replaced")).Should(ContainElement(records.EventRemoved))
 
 		By("a backup that has a record and no field")
@@ -129,8 +129,8 @@ var _ = Describe("The record of a declaration, on a hub of OCM's", func() {
 		Expect(admin.Create(ctx, backup)).To(Succeed())
 
 		serveWebhook()
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Eventually(dependencies(ctx, storage, "restored")).Should(Equal(declared))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
+		Eventually(dependencies(ctx, storage, "restored")).Should(Equal(declaredDependencies))
 		Consistently(dependencies(ctx, storage, "emptied")).Should(BeEmpty())
 	})
 })

@@ -14,27 +14,27 @@ import (
 )
 
 var _ = Describe("A hub where nothing of Interlock is left but its graft", func() {
-	var found map[string]any
+	var stockCRD map[string]any
 
-	BeforeEach(func(ctx context.Context) { found = stock(ctx) })
+	BeforeEach(func(ctx context.Context) { stockCRD = stock(ctx) })
 
 	DescribeTable("is repaired from a terminal",
 		func(ctx context.Context, repair func(context.Context)) {
 			kill := serveWebhook()
 			manager := manage(ctx, true)
-			Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+			Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 			register(ctx, storage, "orphan")
 			manager.stop()
 			kill()
-			read := func() error {
-				_, err := dependencies(ctx, other, "orphan")()
+			readDependencies := func() error {
+				_, err := dependencies(ctx, betaVersion, "orphan")()
 				return err
 			}
-			Expect(read()).To(MatchError(ContainSubstring("conversion webhook")))
+			Expect(readDependencies()).To(MatchError(ContainSubstring("conversion webhook")))
 
 			repair(ctx)
-			Eventually(read).Should(Succeed())
-			Eventually(func() map[string]any { return unmanaged(present(ctx)) }).Should(Equal(found))
+			Eventually(readDependencies).Should(Succeed())
+			Eventually(func() map[string]any { return unmanaged(present(ctx)) }).Should(Equal(stockCRD))
 		},
 		Entry("by addon-manager uninstall --only=graft", func(context.Context) {
 			session, err := gexec.Start(exec.Command(binary, "uninstall", "--only=graft", "--kubeconfig", hub.Kubeconfig(),
@@ -44,7 +44,7 @@ var _ = Describe("A hub where nothing of Interlock is left but its graft", func(
 			Expect(session.Out).To(gbytes.Say(`3/4 +graft +the CRD of ClusterManagementAddOns is as OCM made it`))
 		}),
 		Entry("by kubectl annotate, and OCM's operator", func(ctx context.Context) {
-			crd := readCRD()
+			crd := crdKey()
 			Expect(admin.Patch(ctx, crd, merge(`{"metadata":{"annotations":{"`+names.OCMVersion+`":null}}}`))).To(Succeed())
 		}),
 	)

@@ -1,7 +1,6 @@
-// Package graft tests what addon-manager makes of OCM's CRD of
-// ClusterManagementAddOns on a hub that OCM's operator installed and keeps
-// applying, with OCM's conversion webhook, OCM's addon manager and Interlock's
-// webhook as processes.
+// Package graft tests addon-manager's graft of OCM's CRD of ClusterManagementAddOns. OCM's operator installed the hub and keeps
+// applying it. OCM's
+// conversion webhook, OCM's addon manager and Interlock's webhook run as processes.
 package graft
 
 import (
@@ -33,8 +32,8 @@ const namespace = "interlock-system"
 var (
 	hub    *ocm.Hub
 	admin  client.Client
-	binary string // addon-manager
-	// observer judges writes by Interlock that changed nothing, and declarations lost.
+	binary string // path of addon-manager
+	// observer judges writes by Interlock that changed nothing, and lost declarations.
 	observer *witness.Witness
 )
 
@@ -60,8 +59,9 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	hub, err = ocm.StartHub(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(hub.Stop)
-	// Conditions and labels are not judged: the suite changes too much. What it
-	// deletes it does not declare, so deletions are not judged either.
+	// Conditions and labels are not judged, because the suite changes too many of them. Deletions are not judged either, because the
+	// suite does not
+	// declare its own.
 	observer = suite.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: auditLog}, suite.Undeclared)
 
 	scheme := runtime.NewScheme()

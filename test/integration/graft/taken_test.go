@@ -28,51 +28,51 @@ func take(ctx context.Context, object client.Object) (restore func(context.Conte
 	return restore
 }
 
-var _ = Describe("What the conversion needs, deleted although no policy allows it", func() {
+var _ = Describe("An object that the conversion needs, deleted although no policy allows it", func() {
 	const addOn = "bereft"
 	inNamespace := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
-	named := metav1.ObjectMeta{Name: endpoint.ConfigurationName}
+	metadata := metav1.ObjectMeta{Name: endpoint.ConfigurationName}
 
 	grafting := func(ctx context.Context) (manager *process, kill func()) {
 		GinkgoHelper()
 		stock(ctx)
 		kill = serveWebhook()
 		manager = manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		register(ctx, storage, addOn)
-		Eventually(dependencies(ctx, other, addOn)).Should(Equal(declared))
+		Eventually(dependencies(ctx, betaVersion, addOn)).Should(Equal(declaredDependencies))
 		return manager, kill
 	}
 
-	DescribeTable("costs the graft, once connections end, and no declaration", func(ctx context.Context, needed client.Object) {
+	DescribeTable("ends the graft once connections end, and loses no declaration", func(ctx context.Context, object client.Object) {
 		manager, kill := grafting(ctx)
-		restore := take(ctx, needed)
-		kill() // An API server goes on with the connections that it has.
+		restore := take(ctx, object)
+		kill() // the API server keeps its open connections
 		serveWebhook()
-		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 1)))
-		Eventually(manager.state).Should(Equal(is(graft.ReasonNotServed, 0)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonNotServed, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonNotServed, 0)))
 		Expect(annotation(ctx, addOn)).To(ContainSubstring("No credentials"))
-		Eventually(func() error { return admin.Get(ctx, client.ObjectKey{Name: addOn}, registration(other, addOn)) }).Should(Succeed())
+		Eventually(func() error { return admin.Get(ctx, client.ObjectKey{Name: addOn}, registration(betaVersion, addOn)) }).Should(Succeed())
 		restore(ctx)
-		manager.stop() // The next attempt of this process is a minute away, that of a new leader is not.
-		Eventually(manage(ctx, true).state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Eventually(dependencies(ctx, other, addOn)).Should(Equal(declared))
+		manager.stop() // the next attempt of this process is a minute away, but a new leader tries at once
+		Eventually(manage(ctx, true).state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
+		Eventually(dependencies(ctx, betaVersion, addOn)).Should(Equal(declaredDependencies))
 	},
 		Entry("the Service", &corev1.Service{ObjectMeta: inNamespace("interlock-webhook")}),
-		Entry("the configuration that names the Service", &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: named}),
+		Entry("the configuration that names the Service", &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metadata}),
 	)
 
-	DescribeTable("costs nothing while a replica runs", func(ctx context.Context, needed client.Object) {
+	DescribeTable("has no effect while a replica runs", func(ctx context.Context, object client.Object) {
 		manager, _ := grafting(ctx)
-		take(ctx, needed)
-		Consistently(manager.state).WithTimeout(2 * grace).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Expect(admin.Patch(ctx, registration(other, addOn), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
-		Expect(dependencies(ctx, storage, addOn)()).To(Equal(declared))
+		take(ctx, object)
+		Consistently(manager.state).WithTimeout(2 * grace).Should(Equal(metricState(graft.ReasonGrafted, 1)))
+		Expect(admin.Patch(ctx, registration(betaVersion, addOn), merge(`{"metadata":{"labels":{"written":"meanwhile"}}}`))).To(Succeed())
+		Expect(dependencies(ctx, storage, addOn)()).To(Equal(declaredDependencies))
 		register(ctx, storage, "declared-meanwhile")
 		Eventually(func() string { return annotation(ctx, "declared-meanwhile") }).Should(ContainSubstring("No credentials"), "its record")
 	},
 		Entry("the Secret with the certificate", &corev1.Secret{ObjectMeta: inNamespace("interlock-webhook-certificate")}),
 		Entry("the ConfigMap with the CA", &corev1.ConfigMap{ObjectMeta: inNamespace("interlock-webhook-ca")}),
-		Entry("the configuration that has declarations recorded", &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: named}),
+		Entry("the configuration that has declarations recorded", &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metadata}),
 	)
 })

@@ -20,29 +20,29 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 		DeferCleanup(hub.Operator.Start)
 	})
 
-	DescribeTable("adds the fields, leaves it without, and gives the CRD back", func(ctx context.Context, version, file, mark string) {
-		found := writeOldCRD(ctx, version, file)
+	DescribeTable("adds the fields, adds no conversion, and restores the CRD", func(ctx context.Context, version, file, mark string) {
+		oldCRD := writeOldCRD(ctx, version, file)
 		manager := manage(ctx, true) // no webhook is needed
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		grafted := present(ctx)
-		Expect(grafted.GetAnnotations()).To(HaveKeyWithValue(names.OCMVersion, mark))
-		strategy, _, _ := unstructured.NestedString(grafted.Object, "spec", "conversion", "strategy")
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
+		graftedCRD := present(ctx)
+		Expect(graftedCRD.GetAnnotations()).To(HaveKeyWithValue(names.OCMVersion, mark))
+		strategy, _, _ := unstructured.NestedString(graftedCRD.Object, "spec", "conversion", "strategy")
 		Expect(strategy).To(Equal("None"))
 		register(ctx, storage, "unconverted")
-		Eventually(dependencies(ctx, storage, "unconverted")).Should(Equal(declared))
+		Eventually(dependencies(ctx, storage, "unconverted")).Should(Equal(declaredDependencies))
 		manager.stop()
 		Expect(graft.Restore(ctx, admin)).To(BeTrue())
-		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Expect(unmanaged(present(ctx))).To(Equal(oldCRD))
 		Expect(graft.Restore(ctx, admin)).To(BeFalse())
 	},
 		Entry("of v1alpha1 alone", "1.0.0", v1alpha1File, "1.0.1"),
 		Entry("of both versions", "1.2.9", v1beta1File, "1.2.10"),
 	)
 
-	It("adds the properties that a field of OCM's lacks, and restores what that field loses", func(ctx context.Context) {
-		found := writeOldCRD(ctx, "1.4.0", v1beta1File, proposed)
+	It("adds the properties that a field of OCM's lacks, and restores them when writers lose them", func(ctx context.Context) {
+		oldCRD := writeOldCRD(ctx, "1.4.0", v1beta1File, proposed)
 		manager := manage(ctx, true)
-		Eventually(manager.state).Should(Equal(is(graft.ReasonGrafted, 1)))
+		Eventually(manager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
 		whole := []any{map[string]any{
 			"name": "proxy", "type": "Required", "message": "No credentials", "version": ">= 1",
 			"when": map[string]any{"clusterSelector": map[string]any{"matchLabels": map[string]any{"network": "private"}}},
@@ -55,26 +55,26 @@ var _ = Describe("On a hub whose CRD has no conversion", func() {
 
 		By("only OCM's field being left, through which others write")
 		Expect(graft.Restore(ctx, admin)).To(BeTrue())
-		Expect(unmanaged(present(ctx))).To(Equal(found))
+		Expect(unmanaged(present(ctx))).To(Equal(oldCRD))
 		Eventually(func(g Gomega, ctx context.Context) {
-			written := merge(fmt.Sprintf(`{"metadata":{"labels":{"at":"%d"}}}`, time.Now().UnixNano()))
-			g.Expect(admin.Patch(ctx, registration(other, "nested"), written)).To(Succeed())
-			g.Expect(dependencies(ctx, storage, "nested")()).To(Equal(declared))
+			label := merge(fmt.Sprintf(`{"metadata":{"labels":{"at":"%d"}}}`, time.Now().UnixNano()))
+			g.Expect(admin.Patch(ctx, registration(betaVersion, "nested"), label)).To(Succeed())
+			g.Expect(dependencies(ctx, storage, "nested")()).To(Equal(declaredDependencies))
 		}).WithContext(ctx).Should(Succeed())
-		again := manage(ctx, true)
-		Eventually(again.state).Should(Equal(is(graft.ReasonGrafted, 1)))
-		Eventually(dependencies(ctx, other, "nested")).Should(Equal(whole))
+		nextManager := manage(ctx, true)
+		Eventually(nextManager.state).Should(Equal(metricState(graft.ReasonGrafted, 1)))
+		Eventually(dependencies(ctx, betaVersion, "nested")).Should(Equal(whole))
 		Eventually(eventsOn(ctx, "nested")).Should(ContainElement(records.EventRestored))
 	})
 })
 
 var _ = Describe("OCM's operator", func() {
-	It("overwrites what others make of its CRD, unless that is marked as newer", func(ctx context.Context) {
+	It("overwrites other writers' changes of its CRD, unless the CRD is marked as newer", func(ctx context.Context) {
 		stock(ctx)
 		version := marked(ctx)()
 		change := func() {
 			GinkgoHelper()
-			Expect(admin.Patch(ctx, readCRD(), merge(`{"spec":{"names":{"shortNames":["changed"]}}}`))).To(Succeed())
+			Expect(admin.Patch(ctx, crdKey(), merge(`{"spec":{"names":{"shortNames":["changed"]}}}`))).To(Succeed())
 		}
 		changed := func() []string {
 			names, _, _ := unstructured.NestedStringSlice(present(ctx).Object, "spec", "names", "shortNames")
@@ -84,12 +84,12 @@ var _ = Describe("OCM's operator", func() {
 		Eventually(changed).ShouldNot(ContainElement("changed"), "without another cause")
 
 		Expect(admin.Patch(
-			ctx, readCRD(), merge(`{"metadata":{"annotations":{"`+names.OCMVersion+`":"`+above(version)+`"}}}`),
+			ctx, crdKey(), merge(`{"metadata":{"annotations":{"`+names.OCMVersion+`":"`+graftVersion(version)+`"}}}`),
 		)).To(Succeed())
 		change()
-		before := present(ctx).GetGeneration()
+		generationBefore := present(ctx).GetGeneration()
 		Expect(hub.Reconciled(ctx)).To(Succeed())
 		Expect(changed()).To(ConsistOf("changed"))
-		Expect(present(ctx).GetGeneration()).To(Equal(before))
+		Expect(present(ctx).GetGeneration()).To(Equal(generationBefore))
 	})
 })

@@ -25,20 +25,20 @@ const (
 	viaStorage = "v1alpha1"
 	viaBeta    = "v1beta1"
 
-	group    = "addon.open-cluster-management.io"
-	required = "RequiredDependencyNotSatisfied"
-	missing  = "Required addon 'base' is not installed or not available. (not installed)"
-	early    = "2026-03-01T10:00:00Z"
-	late     = "2026-03-01T11:00:00Z"
+	group       = "addon.open-cluster-management.io"
+	required    = "RequiredDependencyNotSatisfied"
+	missingBase = "Required addon 'base' is not installed or not available. (not installed)"
+	earlyTime   = "2026-03-01T10:00:00Z"
+	lateTime    = "2026-03-01T11:00:00Z"
 
-	// anotherWriter sorts after the manager that creates. managedFields of equal times
-	// are sorted by name; where their order changes a second later, that is stored.
+	// anotherWriter sorts after the manager that creates. managedFields of equal times are sorted by name. If their order changes a
+	// second later, that is stored.
 	anotherWriter = "writer"
 	manager       = "interlock-addon-manager"
 )
 
-// addOn is a ManagedClusterAddOn in a namespace of its own. It is read and
-// written as JSON, so that nothing of what the API server answers gets lost.
+// addOn is a ManagedClusterAddOn in a namespace of its own. It is read and written as JSON, so that no field of the API server's
+// response gets lost.
 type addOn struct {
 	*form
 	cluster, name string
@@ -46,8 +46,7 @@ type addOn struct {
 
 var clusters int
 
-// newAddOn installs an add-on until the spec ends. What is left behind would be
-// work for every addon-manager that starts.
+// newAddOn installs an add-on until the spec ends. A remaining add-on would be work for every addon-manager that starts.
 func (f *form) newAddOn(ctx context.Context) addOn {
 	GinkgoHelper()
 	a := f.install(ctx)
@@ -81,16 +80,15 @@ func (a addOn) object(version string) *unstructured.Unstructured {
 
 func (a addOn) key() client.ObjectKey { return client.ObjectKey{Namespace: a.cluster, Name: a.name} }
 
-func (a addOn) read(ctx context.Context, version string) *unstructured.Unstructured {
+func (a addOn) get(ctx context.Context, version string) *unstructured.Unstructured {
 	GinkgoHelper()
 	object := a.object(version)
 	Expect(a.client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 	return object
 }
 
-// write changes the status by a merge patch of the whole list of conditions with
-// the resourceVersion that it was read at, again after a conflict. It returns the
-// object of the API server's response.
+// write changes the status by a merge patch of the whole list of conditions, with the resourceVersion at which it was read. It repeats
+// that after a conflict. It returns the object of the API server's response.
 func (a addOn) write(ctx context.Context, version string, change func([]map[string]any) []map[string]any) *unstructured.Unstructured {
 	GinkgoHelper()
 	var answer *unstructured.Unstructured
@@ -122,37 +120,43 @@ func (a addOn) tryWrite(
 // put replaces the whole status, as an update does.
 func (a addOn) put(ctx context.Context, version string, conditions ...map[string]any) *unstructured.Unstructured {
 	GinkgoHelper()
-	object := a.read(ctx, version)
+	object := a.get(ctx, version)
 	setConditions(object, conditions...)
 	Expect(a.client.Status().Update(ctx, object, client.FieldOwner(anotherWriter))).To(Succeed())
 	return object
 }
 
-// degrade applies Degraded alone, as addon-manager does.
-func (a addOn) degrade(ctx context.Context, status metav1.ConditionStatus, reason, message, since string) {
+// degrade applies only Degraded, as addon-manager does.
+func (a addOn) degrade(ctx context.Context, status metav1.ConditionStatus, reason, message, transition string) {
 	GinkgoHelper()
-	at, err := time.Parse(time.RFC3339, since)
+	transitionTime, err := time.Parse(time.RFC3339, transition)
 	Expect(err).NotTo(HaveOccurred())
-	stored := &addonv1alpha1.ManagedClusterAddOn{}
-	Expect(a.client.Get(ctx, a.key(), stored)).To(Succeed())
-	_, err = conditionwriter.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, stored, metav1.Condition{
-		Type: "Degraded", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at),
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	Expect(a.client.Get(ctx, a.key(), addOn)).To(Succeed())
+	_, err = conditionwriter.Writer{Status: a.client, Live: a.client}.Apply(ctx, manager, addOn, metav1.Condition{
+		Type: "Degraded", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(transitionTime),
 	})
 	Expect(err).NotTo(HaveOccurred())
 }
 
-func entry(kind, status, reason, message, since string) map[string]any {
-	return map[string]any{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since}
+func entry(kind, status, reason, message, transition string) map[string]any {
+	return map[string]any{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": transition}
 }
 
-func fails(message string) map[string]any { return entry("Degraded", "True", required, message, early) }
+func fails(message string) map[string]any {
+	return entry("Degraded", "True", required, message, earlyTime)
+}
 
-func runs() map[string]any { return entry("Available", "True", "Running", "it runs", early) }
+func availableTrue() map[string]any {
+	return entry("Available", "True", "Running", "it runs", earlyTime)
+}
 
-func held(since string) map[string]any { return entry("Available", "False", required, missing, since) }
+func guarded(transition string) map[string]any {
+	return entry("Available", "False", required, missingBase, transition)
+}
 
-// say sets one condition and leaves the rest of the list as it was.
-func say(condition map[string]any) func([]map[string]any) []map[string]any {
+// setCondition sets one condition and keeps the others.
+func setCondition(condition map[string]any) func([]map[string]any) []map[string]any {
 	return func(conditions []map[string]any) []map[string]any {
 		for i := range conditions {
 			if conditions[i]["type"] == condition["type"] {

@@ -21,18 +21,18 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// form is one of the two forms of the guard, on an API server of its own.
+// form is a form of the guard, on an API server of its own.
 type form struct {
 	name    string
 	cluster *testenv.Cluster
 	client  client.WithWatch
 	objects []*unstructured.Unstructured
 	server  *server // nil for the policy, which runs in the API server
-	// webhooks is the namespace of addon-manager webhook; empty where it does not run.
+	// webhooks is the namespace of addon-manager webhook. It is empty if the webhook does not run.
 	webhooks string
 }
 
-// arrive puts the guard in force until it is told to leave, or the spec ends.
+// arrive puts the guard in force until leave, or until the spec ends.
 func (f *form) arrive(ctx context.Context) {
 	GinkgoHelper()
 	for _, object := range f.objects {
@@ -42,7 +42,7 @@ func (f *form) arrive(ctx context.Context) {
 	f.awaitForce(ctx, true)
 }
 
-// leave takes the guard away.
+// leave removes the guard.
 func (f *form) leave(ctx context.Context) {
 	GinkgoHelper()
 	for _, object := range f.objects {
@@ -51,20 +51,19 @@ func (f *form) leave(ctx context.Context) {
 	f.awaitForce(ctx, false)
 }
 
-// awaitForce waits until the API server heeds the guard, or no longer does: it
-// learns of both by watch, and reads policies anew every second only. It may know the
-// schema of one version, and not yet that of the other.
+// awaitForce waits until the API server applies the guard, or no longer applies it. It observes both by watch, and reads policies again
+// only every second. It may know the schema of one version before it knows the other.
 func (f *form) awaitForce(ctx context.Context, force bool) {
 	GinkgoHelper()
 	probe := f.install(ctx)
-	probe.write(ctx, viaStorage, withConditions(fails(missing)))
-	want := map[bool]string{true: "False", false: "True"}[force]
+	probe.write(ctx, viaStorage, withConditions(fails(missingBase)))
+	expected := map[bool]string{true: "False", false: "True"}[force]
 	Eventually(func(g Gomega) {
 		for _, version := range []string{viaStorage, viaBeta} {
-			object := probe.read(ctx, version)
-			setConditions(object, fails(missing), runs())
+			object := probe.get(ctx, version)
+			setConditions(object, fails(missingBase), availableTrue())
 			g.Expect(f.client.Status().Update(ctx, object, client.DryRunAll)).To(Succeed())
-			g.Expect(find(object, "Available")["status"]).To(Equal(want))
+			g.Expect(find(object, "Available")["status"]).To(Equal(expected))
 		}
 	}).Should(Succeed())
 	Expect(probe.uninstall(ctx)).To(Succeed())
@@ -84,16 +83,15 @@ func webhookObjects(s *server) []*unstructured.Unstructured {
 	return []*unstructured.Unstructured{object}
 }
 
-// served is the configuration that tells addon-manager where webhooks are
-// served; it matches nothing.
-const served = "interlock-webhook"
+// configurationName is the configuration in which addon-manager finds the address of webhooks. It matches nothing.
+const configurationName = "interlock-webhook"
 
 // deployWebhook has addon-manager find the server, until the spec or suite ends.
 func (f *form) deployWebhook(ctx context.Context, s *server) {
 	GinkgoHelper()
 	url := "https://" + s.address + "/validate"
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: served},
+		ObjectMeta: metav1.ObjectMeta{Name: configurationName},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: "served.interlock.open-cluster-management.io", AdmissionReviewVersions: []string{"v1"},
 			SideEffects:  ptr.To(admissionregistrationv1.SideEffectClassNone),
@@ -109,7 +107,7 @@ type server struct {
 	address     string
 	certificate tls.Certificate
 	bundle      []byte
-	running     *http.Server
+	httpServer  *http.Server
 }
 
 func newServer() *server {
@@ -131,16 +129,16 @@ func (s *server) start() {
 	s.address = listener.Addr().String()
 	mux := http.NewServeMux()
 	mux.Handle(guard.Path, guard.NewWebhook())
-	s.running = &http.Server{
+	s.httpServer = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{s.certificate}, MinVersion: tls.VersionTLS12},
 	}
-	go func(running *http.Server) { _ = running.ServeTLS(listener, "", "") }(s.running)
+	go func(httpServer *http.Server) { _ = httpServer.ServeTLS(listener, "", "") }(s.httpServer)
 }
 
-// stop closes the address and every connection: all replicas are dead.
+// stop closes the address and every connection, as if all replicas were dead.
 func (s *server) stop() {
-	_ = s.running.Close()
+	_ = s.httpServer.Close()
 }
 
 func (s *server) place() admissionregistrationv1.WebhookClientConfig {

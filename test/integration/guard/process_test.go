@@ -25,12 +25,12 @@ import (
 
 var users int
 
-// deployed is a user with the rights that addon-manager is deployed with.
-func (f *form) deployed(ctx context.Context) *rest.Config {
+// deployedConfig returns a configuration with the permissions with which addon-manager is deployed.
+func (f *form) deployedConfig(ctx context.Context) *rest.Config {
 	GinkgoHelper()
 	users++
 	name := fmt.Sprintf("addon-manager-%d", users)
-	// The name of a service account that the policies of deploy/hub limit.
+	// The policies of deploy/hub limit this name of a service account.
 	account := "system:serviceaccount:" + name + ":interlock-addon-manager"
 	user, err := f.cluster.AddUser(account)
 	Expect(err).NotTo(HaveOccurred())
@@ -49,7 +49,7 @@ func (f *form) deployed(ctx context.Context) *rest.Config {
 	return user.Config
 }
 
-// deployRole gives addon-manager its rights in its own namespace.
+// deployRole gives addon-manager its permissions in its own namespace.
 func (f *form) deployRole(ctx context.Context, subjects []rbacv1.Subject) {
 	GinkgoHelper()
 	role := &rbacv1.Role{}
@@ -68,14 +68,14 @@ func (f *form) deployRole(ctx context.Context, subjects []rbacv1.Subject) {
 // called or the spec ends.
 func (f *form) manage(ctx context.Context, mode installer.Mode) (stop func()) {
 	GinkgoHelper()
-	mgr, err := hub.NewManager(f.deployed(ctx), hub.Options{
+	mgr, err := hub.NewManager(f.deployedConfig(ctx), hub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
 		Registry: prometheus.NewRegistry(), Guard: mode, WebhookNamespace: f.webhooks,
 		GuardTiming: installer.Timing{Settling: 3 * time.Second, Recheck: time.Second},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(f.unregister) // once it has stopped: it would be busy with all add-ons
-	return running(mgr)
+	DeferCleanup(f.unregister) // after it has stopped, because it would be busy with all add-ons
+	return runManager(mgr)
 }
 
 // attend runs the agent of the add-on's cluster, which is the hub itself, until
@@ -87,20 +87,20 @@ func (a addOn) attend() {
 		Registry: prometheus.NewRegistry(), Unnamed: true,
 	})
 	Expect(err).NotTo(HaveOccurred())
-	running(mgr)
+	runManager(mgr)
 }
 
-func running(mgr ctrl.Manager) (stop func()) {
+func runManager(mgr ctrl.Manager) (stop func()) {
 	GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	exit := make(chan error, 1)
 	go func() {
-		ended <- mgr.Start(ctx)
-		close(ended)
+		exit <- mgr.Start(ctx)
+		close(exit)
 	}()
 	stop = func() {
 		cancel()
-		Eventually(ended).WithTimeout(40 * time.Second).Should(Or(Receive(BeNil()), BeClosed()))
+		Eventually(exit).WithTimeout(40 * time.Second).Should(Or(Receive(BeNil()), BeClosed()))
 	}
 	DeferCleanup(stop)
 	return stop

@@ -43,10 +43,9 @@ const (
 	serviceName = "interlock-webhook"
 )
 
-// serving is the webhook as it is deployed, in processes of its own: two
-// replicas, of which the API server reaches the first.
+// serving tests the webhook as it is deployed, in two replicas with processes of their own. The API server reaches the first replica.
 func serving() {
-	It("works in every replica, fails nobody's write when all are dead, and mends itself when they are back", func(ctx context.Context) {
+	It("works in every replica, fails no write when all are dead, and recovers when they are back", func(ctx context.Context) {
 		f := &form{name: "as deployed", cluster: asPolicy.cluster, client: asPolicy.client, webhooks: namespace}
 		replicas := []string{testenv.FreeAddress().String(), testenv.FreeAddress().String()}
 		user := f.deployReplicas(ctx, replicas[0])
@@ -56,7 +55,7 @@ func serving() {
 		sessions := []*gexec.Session{start(replicas[0]), start(replicas[1])}
 		f.manage(ctx, installer.ModeWebhook)
 		f.awaitForce(ctx, true)
-		Expect(f.there(ctx)()).To(And(HaveLen(1), HaveKey(rule.KindWebhook)))
+		Expect(f.versions(ctx)()).To(And(HaveLen(1), HaveKey(rule.KindWebhook)))
 		for _, address := range replicas {
 			Eventually(func() error { return f.ask(ctx, address) }).Should(Succeed())
 		}
@@ -64,7 +63,7 @@ func serving() {
 		a := f.newAddOn(ctx)
 		f.register(ctx)
 		a.awaitFailure(ctx)
-		a.write(ctx, viaBeta, say(runs()))
+		a.write(ctx, viaBeta, setCondition(availableTrue()))
 		Expect(a.availability(ctx)()).To(Equal(required))
 
 		By("all replicas being dead")
@@ -72,22 +71,22 @@ func serving() {
 			Eventually(session.Kill()).Should(gexec.Exit())
 		}
 		for _, version := range []string{viaStorage, viaBeta} {
-			Expect(find(a.write(ctx, version, say(runs())), "Available")).To(Equal(runs()))
-			Expect(find(a.put(ctx, version, append(conditionsOf(a.read(ctx, version)), progressing())...), "Progressing")).NotTo(BeNil())
-			a.write(ctx, version, withConditions(held(early), find(a.read(ctx, version), "Degraded")))
+			Expect(find(a.write(ctx, version, setCondition(availableTrue())), "Available")).To(Equal(availableTrue()))
+			Expect(find(a.put(ctx, version, append(conditionsOf(a.get(ctx, version)), progressing())...), "Progressing")).NotTo(BeNil())
+			a.write(ctx, version, withConditions(guarded(earlyTime), find(a.get(ctx, version), "Degraded")))
 		}
-		a.write(ctx, viaBeta, say(runs()))
+		a.write(ctx, viaBeta, setCondition(availableTrue()))
 
 		By("being back")
 		sessions = []*gexec.Session{start(replicas[0]), start(replicas[1])}
 		f.awaitForce(ctx, true)
-		Expect(find(a.write(ctx, viaBeta, say(progressing())), "Available")["reason"]).To(Equal(required))
+		Expect(find(a.write(ctx, viaBeta, setCondition(progressing())), "Available")["reason"]).To(Equal(required))
 
 		By("losing the CA: all get another")
-		before := f.authority(ctx)
+		authorityBefore := f.authority(ctx)
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-webhook-certificate"}}
 		Expect(f.client.Patch(ctx, secret, client.RawPatch(types.MergePatchType, []byte(`{"data":null}`)))).To(Succeed())
-		Eventually(func() []byte { return f.authority(ctx) }).WithTimeout(60 * time.Second).ShouldNot(Or(BeEmpty(), Equal(before)))
+		Eventually(func() []byte { return f.authority(ctx) }).WithTimeout(60 * time.Second).ShouldNot(Or(BeEmpty(), Equal(authorityBefore)))
 		f.awaitForce(ctx, true)
 
 		for _, session := range sessions {
@@ -97,8 +96,8 @@ func serving() {
 	})
 }
 
-// deployReplicas installs what deploy/hub has for the webhook, its Service
-// leading to the address, and returns the user with its rights.
+// deployReplicas installs the objects of deploy/hub for the webhook. Its Service leads to the address. It returns the user with its
+// permissions.
 func (f *form) deployReplicas(ctx context.Context, address string) *testenv.User {
 	GinkgoHelper()
 	_, text, err := net.SplitHostPort(address)
@@ -131,7 +130,7 @@ func (f *form) deployReplicas(ctx context.Context, address string) *testenv.User
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}, Subjects: subjects,
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 		},
-		// There is no network of Services here; a name is followed all the same.
+		// There is no network of Services here, but the API server follows a name.
 		&corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: serviceName},
 			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
@@ -143,7 +142,7 @@ func (f *form) deployReplicas(ctx context.Context, address string) *testenv.User
 	return user
 }
 
-// starter builds addon-manager and returns what runs its webhook at an address.
+// starter builds addon-manager, and returns a function that runs its webhook at an address.
 func (f *form) starter(user *testenv.User) func(address string) *gexec.Session {
 	GinkgoHelper()
 	binary := setup.Program("addon-manager")
@@ -157,7 +156,7 @@ func (f *form) starter(user *testenv.User) func(address string) *gexec.Session {
 	}
 }
 
-// authority is the CA by which the API server trusts the guard's webhook.
+// authority returns the CA by which the API server trusts the guard's webhook.
 func (f *form) authority(ctx context.Context) []byte {
 	GinkgoHelper()
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
@@ -165,26 +164,26 @@ func (f *form) authority(ctx context.Context) []byte {
 	return configuration.Webhooks[0].ClientConfig.CABundle
 }
 
-// ask has one replica review a write, as the API server would.
+// ask sends a write to one replica for review, as the API server would.
 func (f *form) ask(ctx context.Context, address string) error {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(f.authority(ctx))
-	asking := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
+	httpClient := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{RootCAs: pool, ServerName: serviceName + "." + namespace + ".svc", MinVersion: tls.VersionTLS12},
 	}}
-	written, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []any{runs(), fails(missing)}}})
+	body, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []any{availableTrue(), fails(missingBase)}}})
 	if err != nil {
 		return err
 	}
 	review, err := json.Marshal(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
-		Request:  &admissionv1.AdmissionRequest{UID: "1", Object: runtime.RawExtension{Raw: written}},
+		Request:  &admissionv1.AdmissionRequest{UID: "1", Object: runtime.RawExtension{Raw: body}},
 	})
 	if err != nil {
 		return err
 	}
-	response, err := asking.Post("https://"+address+guard.Path, "application/json", bytes.NewReader(review))
+	response, err := httpClient.Post("https://"+address+guard.Path, "application/json", bytes.NewReader(review))
 	if err != nil {
 		return err
 	}

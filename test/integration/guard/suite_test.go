@@ -1,7 +1,6 @@
-// Package guard tests the guard's rule and its installation on plain API servers:
-// one with MutatingAdmissionPolicy, one without, and one that changes while the
-// tests run. Every case of the rule is the same for both forms. OCM's components
-// play no part in it: test/integration/coexistence runs them beside each form.
+// Package guard tests the guard's rule and its installation on plain API servers: one with MutatingAdmissionPolicy, one without, and
+// one that changes while the tests run. Both forms pass every case of the rule. OCM's components are not part of it:
+// test/integration/coexistence runs them beside each form.
 package guard
 
 import (
@@ -24,8 +23,8 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// enabled are the flags that give an API server of 1.35 the policies.
-var enabled = map[string][]string{
+// policyFlags are the flags that give an API server of 1.35 the policies.
+var policyFlags = map[string][]string{
 	"feature-gates":  {"MutatingAdmissionPolicy=true"},
 	"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"},
 }
@@ -60,7 +59,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	ctrl.SetLogger(GinkgoLogr)
 
 	var starting errgroup.Group
-	for f, flags := range map[*form]map[string][]string{asPolicy: enabled, asWebhook: nil, changing: nil} {
+	for f, flags := range map[*form]map[string][]string{asPolicy: policyFlags, asWebhook: nil, changing: nil} {
 		starting.Go(func() (err error) {
 			f.cluster, err = testenv.StartHub(ctx, testenv.Options{Name: "hub", Flags: flags})
 			return err
@@ -105,15 +104,15 @@ func administrator(cluster *testenv.Cluster) client.WithWatch {
 	return administrator
 }
 
-// dropDefault makes add-ons writable through v1beta1 on API servers without OCM's
-// conversion webhook: it removes the default of a field that v1beta1 does not have.
+// dropDefault makes add-ons writable through v1beta1 on API servers without OCM's conversion webhook. It removes the default of a field
+// that v1beta1 does not have.
 func dropDefault(ctx context.Context, administrator client.WithWatch) {
 	GinkgoHelper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	Expect(administrator.Get(ctx, client.ObjectKey{Name: "managedclusteraddons." + group}, crd)).To(Succeed())
 	for _, version := range crd.Spec.Versions {
 		spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
-		if field, there := spec.Properties["installNamespace"]; there {
+		if field, ok := spec.Properties["installNamespace"]; ok {
 			field.Default = nil
 			spec.Properties["installNamespace"] = field
 		}
@@ -121,13 +120,13 @@ func dropDefault(ctx context.Context, administrator client.WithWatch) {
 	Expect(administrator.Update(ctx, crd)).To(Succeed())
 	probe := (&form{client: administrator}).install(ctx)
 	Eventually(func() error {
-		_, err := probe.tryWrite(ctx, viaBeta, withConditions(runs()))
+		_, err := probe.tryWrite(ctx, viaBeta, withConditions(availableTrue()))
 		return err
 	}).Should(Succeed())
 	Expect(probe.uninstall(ctx)).To(Succeed())
 }
 
-// inBothForms makes a container of the same cases for either form of the guard.
+// inBothForms returns a container of the same cases for either form of the guard.
 func inBothForms(cases func(*form)) func() {
 	return func() {
 		for _, f := range []*form{asPolicy, asWebhook} {

@@ -46,14 +46,14 @@ var _ = Describe("The plugin", func() {
 		cluster, leaf := newCluster(), unique("leaf")
 		registerSpec(leaf, `dependencies: [{name: kinds, api: {group: agreed.io, kind: Kind}, message: It makes kinds.}]`)
 		accept(cluster)
-		running(cluster, leaf, agentAddOn)
-		Eventually(answer).WithArguments(cluster, metav1.ConditionTrue, "1.0.0").Should(BeTrue())
+		installAvailable(cluster, leaf, agentAddOn)
+		Eventually(reportFacts).WithArguments(cluster, metav1.ConditionTrue, "1.0.0").Should(BeTrue())
 		report(cluster, agentAddOn, metav1.ConditionFalse, leaseStale)
 		Eventually(degradedOf(cluster, leaf)).WithTimeout(2 * evaluation.ReportTime).Should(requiredFails(
 			ContainSubstring("It makes kinds. (not known: the managed cluster's addon-agent does not run (" + agentAddOn + ": Available=False"),
 		))
 		Eventually(disagreements).WithArguments([]string{cluster}).Should(BeEmpty())
-		Expect(printed(cluster).Edges[0].RootCauses).To(HaveExactElements(HaveField("Verdict", string(evaluation.APINotServed))))
+		Expect(printedReport(cluster).Edges[0].RootCauses).To(HaveExactElements(HaveField("Verdict", string(evaluation.APINotServed))))
 
 		By("the agent coming back")
 		report(cluster, agentAddOn, metav1.ConditionTrue, leaseFresh)
@@ -64,7 +64,7 @@ var _ = Describe("The plugin", func() {
 
 const agentAddOn = "interlock-agent"
 
-// lead starts an addon-manager that leads, keeps all reports, and shows its policy.
+// lead starts an addon-manager that leads, keeps all reports, and publishes its policy.
 func lead(policy evaluation.OfflinePolicy) *process {
 	GinkgoHelper()
 	manager := start(reporting(dependencyv1alpha1.ReportAll), func(o *hub.Options) { o.LeaderElection, o.Offline = true, policy })
@@ -74,16 +74,16 @@ func lead(policy evaluation.OfflinePolicy) *process {
 		Expect(hubClient.Delete(ctx, lease)).To(Succeed())
 	})
 	Eventually(func() (string, error) {
-		taken, err := snapshot.Take(ctx, hubClient, "none")
+		hubState, err := snapshot.Take(ctx, hubClient, "none")
 		if err != nil {
 			return "", err
 		}
-		return string(taken.Policy()) + taken.Manager.Unread, nil
+		return string(hubState.Policy()) + hubState.Manager.Unread, nil
 	}).WithTimeout(time.Minute).Should(Equal(string(policy)))
 	return manager
 }
 
-// discoverer is a client of the hub that discovers its APIs, like the plugin's.
+// discoverer is a client of the hub that also discovers its APIs, as the plugin's client does.
 type discoverer struct{ client.Client }
 
 // Discovery implements snapshot.Discoverer.
@@ -95,37 +95,39 @@ func (discoverer) Discovery() (apidiscovery.API, error) {
 	return apidiscovery.API{REST: documents.RESTClient(), Client: "the test"}, nil
 }
 
-// disagreements are the conditions and reports that differ between addon-manager and the plugin.
+// disagreements returns the conditions and reports that differ between addon-manager and the plugin.
 func disagreements(clusters []string) []string {
 	GinkgoHelper()
-	taken, err := snapshot.Take(ctx, discoverer{hubClient}, "")
+	hubState, err := snapshot.Take(ctx, discoverer{hubClient}, "")
 	Expect(err).NotTo(HaveOccurred())
-	plugin := printedOnAll()
+	plugin := printedReports()
 	var differ []string
 	compared := 0
 	for _, cluster := range clusters {
-		findings := taken.Evaluated(cluster)
-		for _, addOn := range taken.Installed(cluster) {
+		findings := hubState.Evaluated(cluster)
+		for _, addOn := range hubState.Installed(cluster) {
 			compared++
-			stored := fleet.Degraded(addOn)
-			if stored != nil {
-				stored.Message = text.Final(stored.Message)
+			degraded := fleet.Degraded(addOn)
+			if degraded != nil {
+				degraded.Message = text.Final(degraded.Message)
 			}
-			wanted := condition.Decide(
-				condition.Stored{Degraded: stored, Replaced: fleet.ReplacedDegraded(addOn)}, findings(addOn.Name), metav1.NewTime(taken.Taken)).Degraded
-			same := stored != nil && wanted != nil && wanted.Reason == stored.Reason
-			if wanted != nil && (!same || !unknowable(findings(addOn.Name))) {
-				differ = append(differ, fmt.Sprintf("%s on %s has %v, and would have %v", addOn.Name, cluster, stored, *wanted))
+			expected := condition.Decide(
+				condition.Stored{Degraded: degraded, Replaced: fleet.ReplacedDegraded(addOn)},
+				findings(addOn.Name), metav1.NewTime(hubState.Taken),
+			).Degraded
+			sameReason := degraded != nil && expected != nil && expected.Reason == degraded.Reason
+			if expected != nil && (!sameReason || !unknowable(findings(addOn.Name))) {
+				differ = append(differ, fmt.Sprintf("%s on %s has %v, and would have %v", addOn.Name, cluster, degraded, *expected))
 			}
 		}
-		differ = append(differ, differences(cluster, now(reportOn(cluster)), plugin[cluster])...)
+		differ = append(differ, differences(cluster, must(reportOn(cluster)), plugin[cluster])...)
 	}
 	Expect(compared).To(BeNumerically(">", 0))
 	return differ
 }
 
-// unknowable reports whether addon-manager may know from its memory what an edge of an add-on
-// depends on: which AddOnTemplate ran before a rollout. Its sentence is then in the message.
+// unknowable reports whether only the memory of addon-manager decides about an edge: the AddOnTemplate that ran before a rollout. The
+// message of the finding then mentions it.
 func unknowable(findings []evaluation.Finding) bool {
 	for _, finding := range findings {
 		if finding.HeldBecause() != "" {
@@ -135,8 +137,8 @@ func unknowable(findings []evaluation.Finding) bool {
 	return false
 }
 
-// printedOnAll is what kubectl addon report prints of all clusters.
-func printedOnAll() map[string]*dependencyReport {
+// printedReports returns the reports of all clusters that kubectl addon report prints, by cluster.
+func printedReports() map[string]*dependencyReport {
 	GinkgoHelper()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	command := cli.NewCommand(streams)
@@ -144,9 +146,9 @@ func printedOnAll() map[string]*dependencyReport {
 	Expect(command.ExecuteContext(ctx)).To(Succeed())
 	list := &dependencyv1alpha1.AddOnDependencyReportList{}
 	Expect(json.Unmarshal(out.Bytes(), list)).To(Succeed())
-	all := map[string]*dependencyReport{}
+	reports := map[string]*dependencyReport{}
 	for i := range list.Items {
-		all[list.Items[i].Name] = &list.Items[i]
+		reports[list.Items[i].Name] = &list.Items[i]
 	}
-	return all
+	return reports
 }

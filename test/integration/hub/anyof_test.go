@@ -10,52 +10,53 @@ import (
 
 var _ = Describe("An edge with alternatives", func() {
 	var manager *process
-	var cluster, leaf, one, other string
+	var cluster, leaf, dependent, alternative string
 	BeforeEach(func() {
 		manager = start()
-		cluster, leaf, one, other = newCluster(), unique("leaf"), unique("one"), unique("other")
-		registerSpec(leaf, fmt.Sprintf("dependencies: [{name: tunnel, anyOf: [{addOn: %s}, {addOn: %s, version: '>= 2'}]}]", one, other))
+		cluster, leaf, dependent, alternative = newCluster(), unique("leaf"), unique("one"), unique("other")
+		registerSpec(leaf,
+			fmt.Sprintf("dependencies: [{name: tunnel, anyOf: [{addOn: %s}, {addOn: %s, version: '>= 2'}]}]", dependent, alternative))
 	})
 
 	It("is satisfied by either, and a switch from one to the other writes nothing", func() {
-		running(cluster, leaf)
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(And(
-			HavePrefix(fmt.Sprintf("Required: one of addon '%s' or addon '%s' in version '>= 2'; none is available. (", one, other)),
-			ContainSubstring(one+": not installed"), ContainSubstring(other+": not installed"),
+		installAvailable(cluster, leaf)
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(And(
+			HavePrefix(fmt.Sprintf("Required: one of addon '%s' or addon '%s' in version '>= 2'; none is available. (", dependent, alternative)),
+			ContainSubstring(dependent+": not installed"), ContainSubstring(alternative+": not installed"),
 		)))
-		running(cluster, one)
-		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
+		installAvailable(cluster, dependent)
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
 
-		install(cluster, other)
-		versionAnnotation(cluster, other, "2.1.0")
-		report(cluster, other, metav1.ConditionTrue, leaseFresh)
+		install(cluster, alternative)
+		versionAnnotation(cluster, alternative, "2.1.0")
+		report(cluster, alternative, metav1.ConditionTrue, leaseFresh)
 		manager.rest()
-		before := now(version(cluster, leaf))
-		report(cluster, one, metav1.ConditionFalse, leaseStale)
-		Consistently(version(cluster, leaf)).Should(Equal(before))
-		uninstall(cluster, one)
-		Consistently(version(cluster, leaf)).Should(Equal(before))
+		versionBefore := must(version(cluster, leaf))
+		report(cluster, dependent, metav1.ConditionFalse, leaseStale)
+		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
+		uninstall(cluster, dependent)
+		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
 
-		versionAnnotation(cluster, other, "1.9.0")
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(
-			ContainSubstring(fmt.Sprintf("(%s: not installed", one)),
-			ContainSubstring(other+": version 1.9.0 from its ManagedClusterAddOn"),
+		versionAnnotation(cluster, alternative, "1.9.0")
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(
+			ContainSubstring(fmt.Sprintf("(%s: not installed", dependent)),
+			ContainSubstring(alternative+": version 1.9.0 from its ManagedClusterAddOn"),
 		))
-		versionAnnotation(cluster, other, "2.0.0")
-		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
+		versionAnnotation(cluster, alternative, "2.0.0")
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
 	})
 
-	It("lets two add-ons that are each other's alternative keep each other neither up nor down", func() {
-		registerSpec(one, fmt.Sprintf("dependencies: [{name: any, anyOf: [{addOn: %s}, {addOn: %s}]}]", leaf, other))
-		running(cluster, one, leaf)
-		waits := func(of, on string) string {
-			return fmt.Sprintf("%s: waits for '%s' itself: %s → %s → %s", on, of, of, on, of)
+	It("does not let two add-ons that are each other's alternatives affect each other's verdict", func() {
+		registerSpec(dependent, fmt.Sprintf("dependencies: [{name: any, anyOf: [{addOn: %s}, {addOn: %s}]}]", leaf, alternative))
+		installAvailable(cluster, dependent, leaf)
+		cycleMessage := func(target, dependent string) string {
+			return fmt.Sprintf("%s: waits for '%s' itself: %s → %s → %s", dependent, target, target, dependent, target)
 		}
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring(waits(leaf, one))))
-		Eventually(degradedOf(cluster, one), answered).Should(requiredFails(ContainSubstring(waits(one, leaf))))
-		running(cluster, other)
-		versionAnnotation(cluster, other, "2.0.0")
-		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
-		Eventually(degradedOf(cluster, one), answered).Should(satisfied())
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(ContainSubstring(cycleMessage(leaf, dependent))))
+		Eventually(degradedOf(cluster, dependent), reportTimeout).Should(requiredFails(ContainSubstring(cycleMessage(dependent, leaf))))
+		installAvailable(cluster, alternative)
+		versionAnnotation(cluster, alternative, "2.0.0")
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
+		Eventually(degradedOf(cluster, dependent), reportTimeout).Should(satisfied())
 	})
 })

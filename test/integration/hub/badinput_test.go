@@ -30,7 +30,7 @@ var _ = DescribeTable("The schema refuses, and names the field:",
 
 var _ = Describe("Bad input", Ordered, func() {
 	var manager *process
-	var cluster string // a namespace without a ManagedCluster
+	var cluster string // cluster is a namespace without a ManagedCluster
 
 	// add registers an add-on with a declaration and installs it.
 	add := func(prefix, annotation string, dependencies ...addonv1alpha1.AddonDependency) *addonv1alpha1.ClusterManagementAddOn {
@@ -42,10 +42,10 @@ var _ = Describe("Bad input", Ordered, func() {
 		install(cluster, addOn.Name)
 		return addOn
 	}
-	reported := func(addOn *addonv1alpha1.ClusterManagementAddOn, reason declaration.ProblemReason, note string) {
+	expectReported := func(addOn *addonv1alpha1.ClusterManagementAddOn, reason declaration.ProblemReason, note string) {
 		GinkgoHelper()
 		Eventually(manager.problem(addOn.Name, reason)).ShouldNot(BeEmpty())
-		Eventually(told(addOn.UID)).Should(ContainElement(And(HavePrefix(string(reason)+": "), ContainSubstring(note))))
+		Eventually(eventsOf(addOn.UID)).Should(ContainElement(And(HavePrefix(string(reason)+": "), ContainSubstring(note))))
 	}
 
 	BeforeAll(func() {
@@ -56,29 +56,29 @@ var _ = Describe("Bad input", Ordered, func() {
 			"- {name: x, type: Sometimes}", "- {type: Required}", "- {name: x, shape: round}",
 		} {
 			addOn := add("annotated", annotation)
-			reported(addOn, declaration.ProblemInvalid, "metadata.annotations["+addonv1alpha1.DependenciesAnnotation+"]")
+			expectReported(addOn, declaration.ProblemInvalid, "metadata.annotations["+addonv1alpha1.DependenciesAnnotation+"]")
 		}
 	})
 
-	It("a dependency that nobody has registered is told of", func() {
+	It("a dependency that is not registered is reported", func() {
 		addOn := add("unregistered", "", required("no-such-add-on"))
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(ContainSubstring("(not installed")))
-		reported(addOn, declaration.ProblemNotRegistered, `"no-such-add-on" has no ClusterManagementAddOn`)
+		expectReported(addOn, declaration.ProblemNotRegistered, `"no-such-add-on" has no ClusterManagementAddOn`)
 	})
 
-	It("a name that stands twice counts once, as the stricter one", func() {
+	It("a duplicate name counts once, as its stricter entry", func() {
 		addOn := add("twice", "", optional("no-such-add-on"), required("no-such-add-on"))
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(Not(ContainSubstring("Optional"))))
-		reported(addOn, declaration.ProblemDuplicate, "spec.dependencies[1].name")
+		expectReported(addOn, declaration.ProblemDuplicate, "spec.dependencies[1].name")
 	})
 
 	It("a name of blanks, which the schema lets pass, leaves the add-on as it is", func() {
 		addOn := add("blank", "", required(" "))
-		reported(addOn, declaration.ProblemInvalid, "spec.dependencies[0].name")
-		Expect(now(degradedOf(cluster, addOn.Name))).To(BeNil())
+		expectReported(addOn, declaration.ProblemInvalid, "spec.dependencies[0].name")
+		Expect(must(degradedOf(cluster, addOn.Name))).To(BeNil())
 	})
 
-	DescribeTable("a message of 100 kB and more is shortened to what a condition can hold",
+	DescribeTable("a message of 100 kB and more is shortened to the size limit of a condition",
 		func(character string, length int) {
 			entry := required("no-such-add-on")
 			entry.Message = strings.Repeat(character, length)
@@ -86,23 +86,23 @@ var _ = Describe("Bad input", Ordered, func() {
 			Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(
 				HavePrefix("Required addon 'no-such-add-on' is not installed or not available. "+character),
 				ContainSubstring("… (not installed")))
-			message := now(degradedOf(cluster, addOn.Name)).Message
+			message := must(degradedOf(cluster, addOn.Name)).Message
 			Expect(utf8.RuneCountInString(message)).To(And(BeNumerically("<=", 32768), BeNumerically(">", 32000)))
-			Eventually(told(installed(cluster, addOn.Name).UID)).Should(ConsistOf(HaveSuffix("…")))
+			Eventually(eventsOf(readAddOn(cluster, addOn.Name).UID)).Should(ConsistOf(HaveSuffix("…")))
 		},
 		Entry("of one byte each", "a", 100_000), Entry("of four bytes each", "🔌", 40_000),
 	)
 
 	It("256 dependencies are all evaluated, and named as far as they fit", func() {
-		var many []addonv1alpha1.AddonDependency
+		var dependencies []addonv1alpha1.AddonDependency
 		for i := range 256 {
-			many = append(many, required(fmt.Sprintf("no-such-add-on-%03d", i)))
-			many[i].Message = strings.Repeat("m", 100)
+			dependencies = append(dependencies, required(fmt.Sprintf("no-such-add-on-%03d", i)))
+			dependencies[i].Message = strings.Repeat("m", 100)
 		}
-		addOn := add("needy", "", many...)
+		addOn := add("needy", "", dependencies...)
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails(
 			HavePrefix("Required addon 'no-such-add-on-000' "), MatchRegexp(`\(not installed: [^()]+\); and \d+ more$`)))
-		Expect(len(now(degradedOf(cluster, addOn.Name)).Message)).To(BeNumerically("<=", 32768))
+		Expect(len(must(degradedOf(cluster, addOn.Name)).Message)).To(BeNumerically("<=", 32768))
 		Eventually(func() (int, error) {
 			series, err := manager.unsatisfied(addOn.Name)()
 			return len(series), err
@@ -121,12 +121,12 @@ var _ = Describe("Bad input", Ordered, func() {
 		change(`{"spec":{"installStrategy":{"type":"Placements","placements":[{"namespace":"default","name":"none",` +
 			`"rolloutStrategy":{"type":"Progressive","progressive":{"maxConcurrency":99999999999}}}]}}}`)
 		Eventually(degradedOf(cluster, addOn.Name)).Should(requiredFails())
-		change(`{"spec":{"dependencies":null}}`) // before a reason is cleared, a list confirms that nothing is declared
+		change(`{"spec":{"dependencies":null}}`) // before a reason is cleared, a list confirms that there are no dependencies
 		Eventually(degradedOf(cluster, addOn.Name)).Should(satisfied())
 	})
 
-	It("stops nobody else: all of it present, a healthy pair converges at once", func() {
-		for i := range 3 { // bad input that stays while the pair is at work
+	It("does not delay others: beside all of it, a healthy pair converges at once", func() {
+		for i := range 3 { // the bad input stays while the pair is evaluated
 			add("self", "", required(fmt.Sprintf("self-%d", i+1)))
 			add("wordy", "", addonv1alpha1.AddonDependency{Name: "no-such-add-on", Message: strings.Repeat("b", 100_000)})
 			add("annotated", "- name: [")
@@ -136,14 +136,14 @@ var _ = Describe("Bad input", Ordered, func() {
 		register(leaf, required(base))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).WithTimeout(5 * time.Second).Should(requiredFails())
-		running(cluster, base)
+		installAvailable(cluster, base)
 		started := time.Now()
 		Eventually(degradedOf(cluster, leaf)).WithTimeout(5 * time.Second).Should(satisfied())
 		AddReportEntry("converged", time.Since(started).String())
 	})
 })
 
-// bomb is YAML that would unfold to billions of entries.
+// bomb returns YAML that would unfold to billions of entries.
 func bomb() string {
 	text := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	for i := 1; i < 10; i++ {

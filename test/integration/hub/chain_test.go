@@ -12,47 +12,47 @@ import (
 
 var _ = Describe("A chain of Required dependencies on a hub without guard and agents", func() {
 	var manager *process
-	var cluster, other, first, middle, last, base string
+	var cluster, otherCluster, head, middle, tail, base string
 	BeforeEach(func() {
 		manager = start()
-		cluster, other = newCluster(), newCluster()
-		first, middle, last, base = unique("first"), unique("middle"), unique("last"), unique("base")
+		cluster, otherCluster = newCluster(), newCluster()
+		head, middle, tail, base = unique("first"), unique("middle"), unique("last"), unique("base")
 		register(base)
-		register(last, required(base))
-		register(middle, required(last))
-		register(first, required(middle))
-		for _, each := range []string{cluster, other} {
-			running(each, base, last, middle, first)
+		register(tail, required(base))
+		register(middle, required(tail))
+		register(head, required(middle))
+		for _, cluster := range []string{cluster, otherCluster} {
+			installAvailable(cluster, base, tail, middle, head)
 		}
 		manager.rest()
 	})
 
-	It("breaks and heals at once, with one write for each add-on", func() {
-		elsewhere := now(versions(other))
+	It("fails and recovers at once, with one write for each add-on", func() {
+		versionsBefore := must(versions(otherCluster))
 		for range 2 {
-			before := applies()
+			appliesBefore := applies()
 			report(cluster, base, metav1.ConditionFalse, leaseStale)
-			Eventually(degradedOf(cluster, first)).Should(requiredFails(
+			Eventually(degradedOf(cluster, head)).Should(requiredFails(
 				ContainSubstring("addon '"+middle+"'"), ContainSubstring("(a Required dependency of its own is not satisfied)")))
-			Expect(now(degradedOf(cluster, middle))).To(requiredFails(ContainSubstring("(a Required dependency of its own is not satisfied)")))
-			Expect(now(degradedOf(cluster, last))).To(requiredFails(ContainSubstring("(Available=False, " + leaseStale)))
+			Expect(must(degradedOf(cluster, middle))).To(requiredFails(ContainSubstring("(a Required dependency of its own is not satisfied)")))
+			Expect(must(degradedOf(cluster, tail))).To(requiredFails(ContainSubstring("(Available=False, " + leaseStale)))
 			manager.rest()
-			Expect(applies() - before).To(BeEquivalentTo(3))
+			Expect(applies() - appliesBefore).To(BeEquivalentTo(3))
 
 			By("Available following, as an agent or the guard have it")
-			for _, addOn := range []string{last, middle, first} {
+			for _, addOn := range []string{tail, middle, head} {
 				report(cluster, addOn, metav1.ConditionFalse, requiredReason)
 			}
 			manager.rest()
-			Expect(applies()-before).To(BeEquivalentTo(3), "the findings are the same")
+			Expect(applies()-appliesBefore).To(BeEquivalentTo(3), "the findings are the same")
 
-			for _, addOn := range []string{first, middle, last, base} {
+			for _, addOn := range []string{head, middle, tail, base} {
 				report(cluster, addOn, metav1.ConditionTrue, leaseFresh)
 			}
-			Eventually(degradedOf(cluster, first)).Should(satisfied())
+			Eventually(degradedOf(cluster, head)).Should(satisfied())
 			manager.rest()
-			Expect(applies() - before).To(BeEquivalentTo(6))
-			Expect(now(versions(other))).To(Equal(elsewhere))
+			Expect(applies() - appliesBefore).To(BeEquivalentTo(6))
+			Expect(must(versions(otherCluster))).To(Equal(versionsBefore))
 		}
 	})
 
@@ -66,9 +66,9 @@ var _ = Describe("A chain of Required dependencies on a hub without guard and ag
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
 		Eventually(count(metrics.NameRoots, "addon", base, "verdict", "NotAvailable")).Should(BeEquivalentTo(1))
 		Eventually(count(metrics.NameVictims, "addon", base)).Should(BeEquivalentTo(3))
-		Expect(manager.series(metrics.NameRoots, "addon", last)()).To(BeEmpty(), "it is a victim")
+		Expect(manager.series(metrics.NameRoots, "addon", tail)()).To(BeEmpty(), "it is a victim")
 		Expect(count(metrics.NameRequiring, "addon", base)()).To(BeEquivalentTo(2))
-		Expect(count(metrics.NameEdges, "addon", last, "dependency", base)()).To(BeEquivalentTo(2))
+		Expect(count(metrics.NameEdges, "addon", tail, "dependency", base)()).To(BeEquivalentTo(2))
 
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)
 		Eventually(manager.series(metrics.NameRoots, "addon", base)).Should(BeEmpty())
@@ -79,34 +79,34 @@ var _ = Describe("A chain of Required dependencies on a hub without guard and ag
 	})
 
 	It("evaluates nothing but the add-on itself when only the message changes", func() {
-		another := unique("another")
-		declare(last, required(base), required(another))
-		Eventually(degradedOf(cluster, first)).Should(requiredFails())
+		newBase := unique("another")
+		declare(tail, required(base), required(newBase))
+		Eventually(degradedOf(cluster, head)).Should(requiredFails())
 		manager.rest()
-		evaluated := manager.evaluations()
+		evaluationsBefore := manager.evaluations()
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
-		Eventually(degradedOf(cluster, last)).Should(requiredFails(ContainSubstring("'"+base+"'"), ContainSubstring("'"+another+"'")))
+		Eventually(degradedOf(cluster, tail)).Should(requiredFails(ContainSubstring("'"+base+"'"), ContainSubstring("'"+newBase+"'")))
 		manager.rest()
-		Expect(manager.evaluations()-evaluated).To(BeNumerically("<=", 2), "the add-on, and again for its own write")
+		Expect(manager.evaluations()-evaluationsBefore).To(BeNumerically("<=", 2), "the add-on, and again for its own write")
 	})
 })
 
 var _ = Describe("A Required dependency that recovers while an Optional one is held", func() {
-	It("takes its reason along", func() {
+	It("takes its reason with it", func() {
 		start()
 		cluster := newCluster()
 		leaf, base, extra := unique("leaf"), unique("base"), unique("extra")
 		register(base)
 		register(extra)
-		running(cluster, extra)
+		installAvailable(cluster, extra)
 		versionAnnotation(cluster, extra, "1.0.0")
 		onVersion := addonv1alpha1.AddonDependency{Name: extra, Type: addonv1alpha1.DependencyTypeOptional, Version: ">= 2"}
 		register(leaf, required(base), onVersion)
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("'" + base + "'")))
 
-		running(cluster, base)
+		installAvailable(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(HaveSuffix("Optional ones are not known yet: '" + extra + "'.")))
-		Eventually(degradedOf(cluster, leaf), answered).Should(optionalFails(ContainSubstring("version 1.0.0")))
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(optionalFails(ContainSubstring("version 1.0.0")))
 	})
 })

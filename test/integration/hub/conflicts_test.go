@@ -10,19 +10,21 @@ import (
 var _ = Describe("An edge that conflicts", func() {
 	It("fails while the other add-on is installed in a version that matches", func() {
 		start()
-		cluster, leaf, other := newCluster(), unique("leaf"), unique("other")
-		registerSpec(leaf, fmt.Sprintf(`dependencies: [{name: %s, type: Conflicts, version: ">= 2"}]`, other))
-		running(cluster, leaf)
+		cluster, leaf, alternative := newCluster(), unique("leaf"), unique("other")
+		registerSpec(leaf, fmt.Sprintf(`dependencies: [{name: %s, type: Conflicts, version: ">= 2"}]`, alternative))
+		installAvailable(cluster, leaf)
 		Consistently(degradedOf(cluster, leaf)).Should(BeNil())
 
-		install(cluster, other)
-		versionAnnotation(cluster, other, "2.1.0")
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring("(version 2.1.0 from its ManagedClusterAddOn)")))
-		versionAnnotation(cluster, other, "1.9.0")
+		install(cluster, alternative)
+		versionAnnotation(cluster, alternative, "2.1.0")
+		Eventually(degradedOf(cluster, leaf), reportTimeout).
+			Should(requiredFails(ContainSubstring("(version 2.1.0 from its ManagedClusterAddOn)")))
+		versionAnnotation(cluster, alternative, "1.9.0")
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
-		versionAnnotation(cluster, other, "2.0.0")
-		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HavePrefix(fmt.Sprintf("Addon '%s' is installed in version '>= 2'", other))))
-		uninstall(cluster, other)
+		versionAnnotation(cluster, alternative, "2.0.0")
+		Eventually(degradedOf(cluster, leaf)).
+			Should(requiredFails(HavePrefix(fmt.Sprintf("Addon '%s' is installed in version '>= 2'", alternative))))
+		uninstall(cluster, alternative)
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 	})
 })

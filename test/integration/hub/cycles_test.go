@@ -18,25 +18,25 @@ var _ = Describe("A cycle of dependencies", func() {
 		a, b, c = unique("cycle-a"), unique("cycle-b"), unique("cycle-c")
 	})
 
-	named := func(members ...string) OmegaMatcher {
+	cycleOf := func(members ...string) OmegaMatcher {
 		return HaveSuffix("(dependency cycle: " + strings.Join(members, " → ") + ")")
 	}
 
 	It("of an add-on with itself can never be satisfied", func() {
 		addOn := register(a, required(a))
-		running(cluster, a)
-		Eventually(degradedOf(cluster, a)).Should(requiredFails(named(a, a)))
-		Eventually(told(addOn.UID)).Should(ContainElement(And(HavePrefix("DependencyCycle: "), ContainSubstring(a+" → "+a))))
+		installAvailable(cluster, a)
+		Eventually(degradedOf(cluster, a)).Should(requiredFails(cycleOf(a, a)))
+		Eventually(eventsOf(addOn.UID)).Should(ContainElement(And(HavePrefix("DependencyCycle: "), ContainSubstring(a+" → "+a))))
 		Eventually(manager.problem(a, declaration.ProblemCycle)).Should(HaveExactElements(1.0))
 		Eventually(manager.unsatisfied(a, "verdict", "Cycle")).Should(HaveExactElements(1.0))
 	})
 
-	It("of two is told on both in the same words, although both run", func() {
+	It("of two is reported on both in the same words, although both run", func() {
 		register(b, required(a))
 		register(a, required(b))
-		running(cluster, a, b)
+		installAvailable(cluster, a, b)
 		for _, member := range []string{a, b} {
-			Eventually(degradedOf(cluster, member)).Should(requiredFails(named(a, b, a)))
+			Eventually(degradedOf(cluster, member)).Should(requiredFails(cycleOf(a, b, a)))
 		}
 	})
 
@@ -44,12 +44,12 @@ var _ = Describe("A cycle of dependencies", func() {
 		register(c)
 		register(b, required(c))
 		register(a, required(b))
-		running(cluster, c, b, a)
+		installAvailable(cluster, c, b, a)
 		manager.rest()
 
 		declare(c, required(a))
 		for _, member := range []string{a, b, c} {
-			Eventually(degradedOf(cluster, member)).Should(requiredFails(named(a, b, c, a)))
+			Eventually(degradedOf(cluster, member)).Should(requiredFails(cycleOf(a, b, c, a)))
 		}
 		declare(c)
 		for _, member := range []string{a, b, c} {
@@ -59,11 +59,11 @@ var _ = Describe("A cycle of dependencies", func() {
 		}
 	})
 
-	It("keeps those that require a member from being satisfied, which are on no cycle", func() {
+	It("also fails the dependents of its members, which are on no cycle", func() {
 		register(a, required(a))
 		register(c, required(a))
-		running(cluster, a, c)
-		Eventually(degradedOf(cluster, a)).Should(requiredFails(named(a, a)))
+		installAvailable(cluster, a, c)
+		Eventually(degradedOf(cluster, a)).Should(requiredFails(cycleOf(a, a)))
 		Eventually(degradedOf(cluster, c)).Should(requiredFails(ContainSubstring("(a Required dependency of its own is not satisfied)")))
 		declare(a)
 		Eventually(degradedOf(cluster, a)).Should(satisfied())
@@ -73,35 +73,35 @@ var _ = Describe("A cycle of dependencies", func() {
 	It("that an Optional dependency breaks is legal", func() {
 		register(a, required(b))
 		register(b, optional(a))
-		running(cluster, a)
+		installAvailable(cluster, a)
 		Eventually(degradedOf(cluster, a)).Should(requiredFails(ContainSubstring("(not installed")))
-		running(cluster, b)
+		installAvailable(cluster, b)
 		Eventually(degradedOf(cluster, a)).Should(satisfied())
 		manager.rest()
-		Expect(now(degradedOf(cluster, b))).To(Or(BeNil(), satisfied()), "for a moment it may have found that the other one misses it")
+		Expect(must(degradedOf(cluster, b))).To(Or(BeNil(), satisfied()), "for a moment it may have found that the other one misses it")
 
 		uninstall(cluster, a)
 		Eventually(degradedOf(cluster, b)).Should(optionalFails(ContainSubstring("(not installed")))
-		Expect(now(manager.problem(b, declaration.ProblemCycle))).To(BeEmpty())
+		Expect(must(manager.problem(b, declaration.ProblemCycle))).To(BeEmpty())
 
 		By("becoming Required")
-		running(cluster, a)
+		installAvailable(cluster, a)
 		declare(b, required(a))
 		for _, member := range []string{a, b} {
-			Eventually(degradedOf(cluster, member)).Should(requiredFails(named(a, b, a)))
+			Eventually(degradedOf(cluster, member)).Should(requiredFails(cycleOf(a, b, a)))
 		}
 	})
 
-	It("of many with long names is told in an event all the same", func() {
+	It("of many with long names still fits into an event", func() {
 		long := strings.Repeat("long-", 40)
 		members := make([]string, 12)
 		for i := range members {
 			members[i] = unique(long)
 		}
-		first := register(members[0], required(members[1]))
+		registration := register(members[0], required(members[1]))
 		for i := 1; i < len(members); i++ {
 			register(members[i], required(members[(i+1)%len(members)]))
 		}
-		Eventually(told(first.UID)).Should(ContainElement(HavePrefix("DependencyCycle: ")))
+		Eventually(eventsOf(registration.UID)).Should(ContainElement(HavePrefix("DependencyCycle: ")))
 	})
 })

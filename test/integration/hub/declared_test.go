@@ -15,9 +15,9 @@ const fleetSize = 20
 var _ = Describe("A declaration that changes on a live fleet", Ordered, func() {
 	var manager *process
 	var clusters []string
-	var leaf, base, other string
+	var leaf, base, unrelated string
 
-	everywhere := func(matcher OmegaMatcher) {
+	expectOnAll := func(matcher OmegaMatcher) {
 		GinkgoHelper()
 		for _, cluster := range clusters {
 			Eventually(degradedOf(cluster, leaf)).Should(matcher, cluster)
@@ -26,89 +26,89 @@ var _ = Describe("A declaration that changes on a live fleet", Ordered, func() {
 
 	BeforeAll(func() {
 		manager = start()
-		leaf, base, other = unique("leaf"), unique("base"), unique("other")
-		for _, name := range []string{leaf, base, other} {
+		leaf, base, unrelated = unique("leaf"), unique("base"), unique("other")
+		for _, name := range []string{leaf, base, unrelated} {
 			register(name)
 		}
 		for range fleetSize {
 			clusters = append(clusters, newCluster())
 		}
 		for _, cluster := range clusters {
-			running(cluster, leaf, other)
+			installAvailable(cluster, leaf, unrelated)
 		}
 		manager.rest()
 	})
 
 	It("adds a dependency: all dependents are degraded, by one write each", func() {
-		before := applies()
+		appliesBefore := applies()
 		declare(leaf, required(base))
-		everywhere(requiredFails(ContainSubstring(base)))
+		expectOnAll(requiredFails(ContainSubstring(base)))
 		manager.rest()
-		Expect(applies() - before).To(BeEquivalentTo(fleetSize))
+		Expect(applies() - appliesBefore).To(BeEquivalentTo(fleetSize))
 		Eventually(manager.unsatisfied(leaf)).Should(ConsistOf(BeEquivalentTo(fleetSize)))
 	})
 
 	It("adds one more, Optional", func() {
 		declare(leaf, required(base), optional("nowhere"))
-		everywhere(requiredFails(MatchRegexp("Required addon '" + base + "' .*; Optional addon 'nowhere' ")))
+		expectOnAll(requiredFails(MatchRegexp("Required addon '" + base + "' .*; Optional addon 'nowhere' ")))
 	})
 
 	It("removes the Required one", func() {
 		declare(leaf, optional("nowhere"))
-		everywhere(optionalFails(Not(ContainSubstring(base))))
+		expectOnAll(optionalFails(Not(ContainSubstring(base))))
 	})
 
 	It("switches the type to Required and back", func() {
 		declare(leaf, required("nowhere"))
-		everywhere(requiredFails())
+		expectOnAll(requiredFails())
 		declare(leaf, optional("nowhere"))
-		everywhere(optionalFails())
+		expectOnAll(optionalFails())
 	})
 
 	It("changes the author's message", func() {
 		worded := optional("nowhere")
 		worded.Message = "Nothing can be shown"
 		declare(leaf, worded)
-		everywhere(optionalFails(ContainSubstring("available. Nothing can be shown (not installed")))
+		expectOnAll(optionalFails(ContainSubstring("available. Nothing can be shown (not installed")))
 	})
 
 	It("points to a dependency that is satisfied", func() {
-		declare(leaf, required(other))
-		everywhere(satisfied())
+		declare(leaf, required(unrelated))
+		expectOnAll(satisfied())
 	})
 
-	It("removes all dependencies: what is clear already is not written again", func() {
+	It("removes all dependencies: conditions that are clear already are not written again", func() {
 		manager.rest()
-		before := applies()
+		appliesBefore := applies()
 		declare(leaf)
 		manager.rest()
-		Expect(applies() - before).To(BeZero())
-		everywhere(satisfied())
+		Expect(applies() - appliesBefore).To(BeZero())
+		expectOnAll(satisfied())
 	})
 
-	It("does not wake anybody when something else of the registration changes", func() {
+	It("triggers no evaluation when another field of the registration changes", func() {
 		manager.rest()
-		before := manager.evaluations()
+		evaluationsBefore := manager.evaluations()
 		amend(leaf, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
 			addOn.Spec.AddOnMeta.DisplayName = "Leaf"
 			addOn.Labels = map[string]string{"changed": "yes"}
 		})
-		Consistently(manager.evaluations).Should(Equal(before))
+		Consistently(manager.evaluations).Should(Equal(evaluationsBefore))
 	})
 })
 
 var _ = Describe("The annotation form", Ordered, func() {
 	var manager *process
-	var cluster, leaf, base, other string
-	var registered *addonv1alpha1.ClusterManagementAddOn
+	var cluster, leaf, base, alternative string
+	var registration *addonv1alpha1.ClusterManagementAddOn
 
 	BeforeAll(func() {
 		manager = start()
 		cluster = newCluster()
-		leaf, base, other = unique("leaf"), unique("base"), unique("other")
+		leaf, base, alternative = unique("leaf"), unique("base"), unique("other")
 		register(base)
-		registered = register(leaf)
-		running(cluster, leaf)
+		registration = register(leaf)
+		installAvailable(cluster, leaf)
 	})
 
 	It("works like the field", func() {
@@ -117,38 +117,38 @@ var _ = Describe("The annotation form", Ordered, func() {
 			HavePrefix("Required addon '" + base + "' is not installed or not available. It cannot run (not installed")))
 	})
 
-	It("keeps the last verdicts when it cannot be read, and says so", func() {
-		before := installed(cluster, leaf).ResourceVersion
+	It("keeps the last verdicts when it cannot be parsed, and reports that", func() {
+		versionBefore := readAddOn(cluster, leaf).ResourceVersion
 		annotate(leaf, "- name: [not yaml\n")
 		Eventually(manager.problem(leaf, declaration.ProblemInvalid)).Should(HaveExactElements(1.0))
-		Eventually(told(registered.UID)).Should(ContainElement(And(
+		Eventually(eventsOf(registration.UID)).Should(ContainElement(And(
 			HavePrefix("InvalidDependencies: "), ContainSubstring(addonv1alpha1.DependenciesAnnotation))))
 
-		running(cluster, base)
+		installAvailable(cluster, base)
 		manager.rest()
-		Consistently(version(cluster, leaf)).Should(Equal(before))
+		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
 	})
 
-	It("tells an event's worth of an error in any script", func() {
+	It("fits an error in any script into an event", func() {
 		annotate(leaf, "- name: x\n  type: "+strings.Repeat("漢", 2000)+"\n")
-		Eventually(told(registered.UID)).Should(ContainElement(ContainSubstring("漢漢漢")))
+		Eventually(eventsOf(registration.UID)).Should(ContainElement(ContainSubstring("漢漢漢")))
 	})
 
-	It("goes on once it is repaired", func() {
-		running(cluster, base)
+	It("is evaluated again once it is repaired", func() {
+		installAvailable(cluster, base)
 		annotate(leaf, "- name: "+base+"\n")
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 		Eventually(manager.problem(leaf, declaration.ProblemInvalid)).Should(BeEmpty())
 	})
 
-	It("yields to the field, and says so", func() {
-		declare(leaf, optional(other))
-		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring(other)))
+	It("yields to the field, and reports that", func() {
+		declare(leaf, optional(alternative))
+		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring(alternative)))
 		Eventually(manager.problem(leaf, declaration.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
-		Eventually(told(registered.UID)).Should(ContainElement(HavePrefix("DependenciesDeclaredTwice: ")))
+		Eventually(eventsOf(registration.UID)).Should(ContainElement(HavePrefix("DependenciesDeclaredTwice: ")))
 	})
 
-	It("does so even when it is empty, until it is removed", func() {
+	It("yields even to an empty field, until the field is removed", func() {
 		annotate(leaf, "")
 		Consistently(manager.problem(leaf, declaration.ProblemDeclaredTwice)).Should(HaveExactElements(1.0))
 		amend(leaf, func(addOn *addonv1alpha1.ClusterManagementAddOn) { addOn.Annotations = nil })
@@ -156,8 +156,8 @@ var _ = Describe("The annotation form", Ordered, func() {
 	})
 
 	It("applies again when the field is removed", func() {
-		annotate(leaf, `[{"name":"`+other+`"}]`)
+		annotate(leaf, `[{"name":"`+alternative+`"}]`)
 		declare(leaf)
-		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring(other)))
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring(alternative)))
 	})
 })

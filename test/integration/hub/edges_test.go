@@ -20,11 +20,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// answered is how long it may take until what an agent could still report is
-// not waited for any more.
-const answered = time.Minute
+// reportTimeout is how long it may take until the hub no longer waits for the report of an agent.
+const reportTimeout = time.Minute
 
-// registerSpec creates a ClusterManagementAddOn with our fields as YAML.
+// registerSpec creates a ClusterManagementAddOn with Interlock's fields as YAML.
 func registerSpec(name, spec string) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -33,17 +32,17 @@ func registerSpec(name, spec string) {
 	create(addOn)
 }
 
-// alter changes an object, and its status apart.
+// alter changes an object by a patch. With status, it patches the status subresource.
 func alter[T client.Object](object T, key types.NamespacedName, status bool, change func(T)) {
 	GinkgoHelper()
 	Expect(hubClient.Get(ctx, key, object)).To(Succeed())
-	before := object.DeepCopyObject().(client.Object)
+	original := object.DeepCopyObject().(client.Object)
 	change(object)
 	if status {
-		Expect(hubClient.Status().Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
+		Expect(hubClient.Status().Patch(ctx, object, client.MergeFrom(original))).To(Succeed())
 		return
 	}
-	Expect(hubClient.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
+	Expect(hubClient.Patch(ctx, object, client.MergeFrom(original))).To(Succeed())
 }
 
 func label(cluster, name, value string) {
@@ -93,7 +92,7 @@ func reconfigure(cluster, name, mode string) {
 	})
 }
 
-// refer has an add-on refer to configs, as OCM's addon-manager does.
+// refer makes an add-on refer to configs, as OCM's addon-manager does.
 func refer(cluster, addOn string, configs ...string) {
 	GinkgoHelper()
 	key := types.NamespacedName{Namespace: cluster, Name: addOn}
@@ -112,32 +111,34 @@ func refer(cluster, addOn string, configs ...string) {
 
 var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 	var manager *process
-	var cluster, other string
+	var cluster, otherCluster string
 	var plain string
 
-	// concerns does something, and expects that it wakes one add-on on the cluster
-	// and no other: one evaluation, and one for the write that follows.
-	concerns := func(addOn string, matcher OmegaMatcher, do func()) {
+	// expectOneEvaluated runs a change and expects that it triggers only one add-on, which is on the cluster: one evaluation, and one more for
+	// the write that
+	// follows.
+	expectOneEvaluated := func(addOn string, matcher OmegaMatcher, change func()) {
 		GinkgoHelper()
 		manager.rest()
-		before, stored := manager.evaluations(), now(versions(other))
-		do()
-		Eventually(degradedOf(cluster, addOn), answered).Should(matcher)
+		evaluationsBefore, versionsBefore := manager.evaluations(), must(versions(otherCluster))
+		change()
+		Eventually(degradedOf(cluster, addOn), reportTimeout).Should(matcher)
 		manager.rest()
-		Expect(manager.evaluations()-before).To(BeNumerically("<=", 3), "the add-on, again for its own write, and once if that came in between")
-		Expect(now(versions(other))).To(Equal(stored))
+		Expect(manager.evaluations()-evaluationsBefore).
+			To(BeNumerically("<=", 3), "the add-on, again for its own write, and once if that came in between")
+		Expect(must(versions(otherCluster))).To(Equal(versionsBefore))
 	}
 
 	BeforeAll(func() {
 		manager = start()
-		cluster, other = newCluster(), newCluster()
+		cluster, otherCluster = newCluster(), newCluster()
 		accept(cluster)
-		accept(other)
+		accept(otherCluster)
 		plain = unique("plain")
 		register(plain, required("nobody"))
-		for _, each := range []string{cluster, other} {
-			install(each, plain)
-			Eventually(degradedOf(each, plain)).Should(requiredFails())
+		for _, cluster := range []string{cluster, otherCluster} {
+			install(cluster, plain)
+			Eventually(degradedOf(cluster, plain)).Should(requiredFails())
 		}
 	})
 
@@ -145,10 +146,10 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		leaf := unique("labels")
 		registerSpec(leaf, `dependencies: [{name: nobody, when: {clusterSelector: {matchLabels: {network: private}}}}]`)
 		install(cluster, leaf)
-		install(other, leaf)
-		concerns(leaf, requiredFails(ContainSubstring("Required addon 'nobody'")), func() { label(cluster, "network", "private") })
-		concerns(leaf, satisfied(), func() { label(cluster, "network", "public") })
-		Expect(now(degradedOf(other, leaf))).To(BeNil(), "not applicable, never written")
+		install(otherCluster, leaf)
+		expectOneEvaluated(leaf, requiredFails(ContainSubstring("Required addon 'nobody'")), func() { label(cluster, "network", "private") })
+		expectOneEvaluated(leaf, satisfied(), func() { label(cluster, "network", "public") })
+		Expect(must(degradedOf(otherCluster, leaf))).To(BeNil(), "not applicable, never written")
 	})
 
 	It("follows claims", func() {
@@ -156,8 +157,10 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		registerSpec(leaf, `requirements: {claims: {version.openshift.io: ">= 4.14"}}`)
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("the managed cluster has no such claim")))
-		concerns(leaf, requiredFails(ContainSubstring("it is 4.13.9")), func() { setStatus(cluster, claim("version.openshift.io", "4.13.9")) })
-		concerns(leaf, satisfied(), func() { setStatus(cluster, claim("version.openshift.io", "4.14.1")) })
+		expectOneEvaluated(leaf, requiredFails(ContainSubstring("it is 4.13.9")), func() {
+			setStatus(cluster, claim("version.openshift.io", "4.13.9"))
+		})
+		expectOneEvaluated(leaf, satisfied(), func() { setStatus(cluster, claim("version.openshift.io", "4.14.1")) })
 	})
 
 	It("follows a Kubernetes upgrade that OCM reports", func() {
@@ -166,11 +169,11 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		setStatus(cluster, kubernetesVersion("v1.30.4+k3s1"))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("it is v1.30.4+k3s1")))
-		concerns(
+		expectOneEvaluated(
 			leaf, requiredFails(ContainSubstring("prereleases are not accepted")),
 			func() { setStatus(cluster, kubernetesVersion("v1.32.0-rc.1")) },
 		)
-		concerns(leaf, satisfied(), func() { setStatus(cluster, kubernetesVersion("v1.31.2-gke.100")) })
+		expectOneEvaluated(leaf, satisfied(), func() { setStatus(cluster, kubernetesVersion("v1.31.2-gke.100")) })
 	})
 
 	It("follows the configuration of the add-on, of the first config that it refers to", func() {
@@ -182,19 +185,19 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		install(cluster, leaf, unconcerned)
 		refer(cluster, leaf, "first", "last")
 		refer(cluster, unconcerned, "first", "last")
-		concerns(leaf, requiredFails(ContainSubstring("nobody")), func() { reconfigure(cluster, "first", "proxy") })
-		concerns(leaf, satisfied(), func() { refer(cluster, leaf, "last", "first") })
-		concerns(leaf, requiredFails(ContainSubstring("nobody")), func() { refer(cluster, leaf, "first", "last") })
+		expectOneEvaluated(leaf, requiredFails(ContainSubstring("nobody")), func() { reconfigure(cluster, "first", "proxy") })
+		expectOneEvaluated(leaf, satisfied(), func() { refer(cluster, leaf, "last", "first") })
+		expectOneEvaluated(leaf, requiredFails(ContainSubstring("nobody")), func() { refer(cluster, leaf, "first", "last") })
 
 		By("another than the first")
 		manager.rest()
-		before := manager.evaluations()
+		evaluationsBefore := manager.evaluations()
 		reconfigure(cluster, "last", "any")
-		Consistently(manager.evaluations).Should(Equal(before))
+		Consistently(manager.evaluations).Should(Equal(evaluationsBefore))
 
 		By("one that is deleted")
 		reconfigure(cluster, "last", "proxy")
-		concerns(leaf, satisfied(), func() {
+		expectOneEvaluated(leaf, satisfied(), func() {
 			Expect(hubClient.Delete(
 				ctx, &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "first"}},
 			)).To(Succeed())
@@ -206,7 +209,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		registerSpec(leaf, `dependencies: [{name: nobody, when: {expression: "addOn.annotations.?tier.orValue('') == 'gold'"}}]`)
 		install(cluster, leaf)
 		key := types.NamespacedName{Namespace: cluster, Name: leaf}
-		concerns(leaf, requiredFails(), func() {
+		expectOneEvaluated(leaf, requiredFails(), func() {
 			alter(&addonv1alpha1.ManagedClusterAddOn{}, key, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
 				metav1.SetMetaDataAnnotation(&a.ObjectMeta, "tier", "gold")
 			})
@@ -217,24 +220,24 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		leaf, base := unique("versions"), unique("base")
 		register(base)
 		registerSpec(leaf, `dependencies: [{name: `+base+`, version: ">= 0.6"}]`)
-		running(cluster, base)
+		installAvailable(cluster, base)
 		install(cluster, leaf)
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring("version not known")))
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(ContainSubstring("version not known")))
 
 		By("the annotation on the ManagedClusterAddOn")
-		concerns(leaf, satisfied(), func() { versionAnnotation(cluster, base, "0.6.1") })
-		concerns(
+		expectOneEvaluated(leaf, satisfied(), func() { versionAnnotation(cluster, base, "0.6.1") })
+		expectOneEvaluated(
 			leaf, requiredFails(ContainSubstring("version 0.5.0 from its ManagedClusterAddOn")),
 			func() { versionAnnotation(cluster, base, "0.5.0") },
 		)
 
 		By("the annotation on the ClusterManagementAddOn, where the first is not there")
 		versionAnnotation(cluster, base, "")
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(ContainSubstring("version not known")))
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(ContainSubstring("version not known")))
 		amend(base, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
 			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, "v0.7.0")
 		})
-		Eventually(degradedOf(cluster, leaf), answered).Should(satisfied())
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(satisfied())
 	})
 
 	It("follows the hub's OCM version, which stands on OCM's CRDs", func() {
@@ -257,7 +260,7 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 
 	It("is evaluated for nothing else that a managed cluster reports", func() {
 		manager.rest()
-		before := manager.evaluations()
+		evaluationsBefore := manager.evaluations()
 		setStatus(cluster, func(status *clusterv1.ManagedClusterStatus) {
 			meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 				Type: clusterv1.ManagedClusterConditionHubAccepted, Status: metav1.ConditionTrue, Reason: "Test", Message: "as tested",
@@ -267,28 +270,28 @@ var _ = Describe("An edge that looks at more than an add-on", Ordered, func() {
 		alter(&clusterv1.ManagedCluster{}, types.NamespacedName{Name: cluster}, false, func(c *clusterv1.ManagedCluster) {
 			metav1.SetMetaDataAnnotation(&c.ObjectMeta, "a", "b")
 		})
-		Consistently(manager.evaluations).Should(Equal(before))
+		Consistently(manager.evaluations).Should(Equal(evaluationsBefore))
 	})
 
-	It("says of an API that nobody has answered", func() {
+	It("reports that no agent has reported an API", func() {
 		leaf := unique("api")
 		registerSpec(leaf, `dependencies: [{name: permissions, api: {group: rbac.open-cluster-management.io, kind: ClusterPermission}}]`)
 		install(cluster, leaf)
-		Eventually(degradedOf(cluster, leaf), answered).Should(requiredFails(
+		Eventually(degradedOf(cluster, leaf), reportTimeout).Should(requiredFails(
 			ContainSubstring(
 				"Required API 'ClusterPermission.rbac.open-cluster-management.io' is not served.",
 			), ContainSubstring("addon-agent has not reported it")))
 		Eventually(manager.unsatisfied(leaf, "dependency", "permissions", "verdict", string(evaluation.APINotServed))).Should(HaveLen(1))
 	})
 
-	It("is not written by an addon-manager that starts anew", func() {
+	It("is not written by an addon-manager that restarts", func() {
 		manager.rest()
 		manager.stop()
-		before, stored := writes(), now(versions(cluster))
+		writesBefore, versionsBefore := writes(), must(versions(cluster))
 		manager = start()
 		Eventually(manager.evaluations).Should(BeNumerically(">", 0))
 		manager.rest()
-		Expect(writes()).To(Equal(before))
-		Expect(now(versions(cluster))).To(Equal(stored))
+		Expect(writes()).To(Equal(writesBefore))
+		Expect(must(versions(cluster))).To(Equal(versionsBefore))
 	})
 })

@@ -33,13 +33,12 @@ const (
 	clusterLost = "ManagedClusterLeaseUpdateStopped"
 )
 
-var named = map[string]int{}
+var nameCounts = map[string]int{}
 
-// unique makes a name that no other spec uses: a namespace cannot be removed
-// where no controller empties it.
+// unique returns a name that no other spec uses. A namespace cannot be removed, because no controller empties it.
 func unique(prefix string) string {
-	named[prefix]++
-	return fmt.Sprintf("%s-%d", prefix, named[prefix])
+	nameCounts[prefix]++
+	return fmt.Sprintf("%s-%d", prefix, nameCounts[prefix])
 }
 
 func required(name string) addonv1alpha1.AddonDependency {
@@ -89,13 +88,12 @@ func amend(name string, change func(*addonv1alpha1.ClusterManagementAddOn)) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ClusterManagementAddOn{}
 	Expect(hubClient.Get(ctx, types.NamespacedName{Name: name}, addOn)).To(Succeed())
-	before := addOn.DeepCopy()
+	original := addOn.DeepCopy()
 	change(addOn)
-	Expect(hubClient.Patch(ctx, addOn, client.MergeFrom(before))).To(Succeed())
+	Expect(hubClient.Patch(ctx, addOn, client.MergeFrom(original))).To(Succeed())
 }
 
-// newCluster makes the namespace of a managed cluster, which is all that most
-// specs need of one.
+// newCluster creates the namespace of a managed cluster. Most specs need no more than that.
 func newCluster() string {
 	GinkgoHelper()
 	name := unique("cluster")
@@ -121,7 +119,7 @@ func reach(cluster string, status metav1.ConditionStatus) {
 	Expect(hubClient.Status().Update(ctx, object)).To(Succeed())
 }
 
-// install creates add-ons on a cluster; nothing reports on them yet.
+// install creates add-ons on a cluster. No component reports on them yet.
 func install(cluster string, addOns ...string) {
 	GinkgoHelper()
 	for _, addOn := range addOns {
@@ -129,8 +127,8 @@ func install(cluster string, addOns ...string) {
 	}
 }
 
-// running installs add-ons whose Available is True, one after the other.
-func running(cluster string, addOns ...string) {
+// installAvailable installs add-ons whose Available is True, one after the other.
+func installAvailable(cluster string, addOns ...string) {
 	GinkgoHelper()
 	for _, addOn := range addOns {
 		install(cluster, addOn)
@@ -140,18 +138,18 @@ func running(cluster string, addOns ...string) {
 
 func uninstall(cluster, addOn string) {
 	GinkgoHelper()
-	Expect(hubClient.Delete(ctx, installed(cluster, addOn))).To(Succeed())
+	Expect(hubClient.Delete(ctx, readAddOn(cluster, addOn))).To(Succeed())
 }
 
 // report sets Available as OCM's registration agent does.
 func report(cluster, addOn string, status metav1.ConditionStatus, reason string) {
 	GinkgoHelper()
-	Expect(say(cluster, addOn, metav1.Condition{Type: available, Status: status, Reason: reason, Message: "as tested"})).To(Succeed())
+	Expect(setAsOCM(cluster, addOn, metav1.Condition{Type: available, Status: status, Reason: reason, Message: "as tested"})).To(Succeed())
 }
 
-// say writes a condition as a stock writer does: a merge patch of the whole
-// list of conditions, with the resourceVersion it was read at.
-func say(cluster, addOn string, condition metav1.Condition) error {
+// setAsOCM writes a condition as a stock writer does: with a merge patch of the whole list of conditions, and the resourceVersion at
+// which the list was read.
+func setAsOCM(cluster, addOn string, condition metav1.Condition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		object := &addonv1alpha1.ManagedClusterAddOn{}
 		if err := hubClient.Get(ctx, types.NamespacedName{Namespace: cluster, Name: addOn}, object); err != nil {
@@ -169,14 +167,14 @@ func say(cluster, addOn string, condition metav1.Condition) error {
 	})
 }
 
-func installed(cluster, addOn string) *addonv1alpha1.ManagedClusterAddOn {
+func readAddOn(cluster, addOn string) *addonv1alpha1.ManagedClusterAddOn {
 	GinkgoHelper()
 	object := &addonv1alpha1.ManagedClusterAddOn{}
 	Expect(hubClient.Get(ctx, types.NamespacedName{Namespace: cluster, Name: addOn}, object)).To(Succeed())
 	return object
 }
 
-// degradedOf reads the condition, nil where there is none; for Eventually.
+// degradedOf reads the condition Degraded, which is nil if there is none. It is for Eventually.
 func degradedOf(cluster, addOn string) func() (*metav1.Condition, error) {
 	return func() (*metav1.Condition, error) {
 		object := &addonv1alpha1.ManagedClusterAddOn{}
@@ -185,7 +183,7 @@ func degradedOf(cluster, addOn string) func() (*metav1.Condition, error) {
 	}
 }
 
-// version reads the resourceVersion: unchanged means never written.
+// version reads the resourceVersion of an add-on. If it is unchanged, the add-on was not written.
 func version(cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
 		object := &addonv1alpha1.ManagedClusterAddOn{}
@@ -194,7 +192,7 @@ func version(cluster, addOn string) func() (string, error) {
 	}
 }
 
-// versions reads those of all add-ons on a cluster.
+// versions reads the resourceVersions of all add-ons on a cluster.
 func versions(cluster string) func() (map[string]string, error) {
 	return func() (map[string]string, error) {
 		list := &addonv1alpha1.ManagedClusterAddOnList{}
@@ -207,8 +205,8 @@ func versions(cluster string) func() (map[string]string, error) {
 	}
 }
 
-// told reads the events about an object, oldest first, as "reason: note".
-func told(uid types.UID) func() ([]string, error) {
+// eventsOf reads the events about an object, oldest first, as "reason: note".
+func eventsOf(uid types.UID) func() ([]string, error) {
 	return func() ([]string, error) {
 		list := &eventsv1.EventList{}
 		err := hubClient.List(ctx, list)
@@ -223,20 +221,20 @@ func told(uid types.UID) func() ([]string, error) {
 	}
 }
 
-// requiredFails, optionalFails and satisfied match Degraded as it should be.
+// requiredFails, optionalFails and satisfied match the expected Degraded.
 func requiredFails(message ...gomegatypes.GomegaMatcher) gomegatypes.GomegaMatcher {
-	return says(metav1.ConditionTrue, requiredReason, message...)
+	return matchDegraded(metav1.ConditionTrue, requiredReason, message...)
 }
 
 func optionalFails(message ...gomegatypes.GomegaMatcher) gomegatypes.GomegaMatcher {
-	return says(metav1.ConditionTrue, optionalReason, message...)
+	return matchDegraded(metav1.ConditionTrue, optionalReason, message...)
 }
 
 func satisfied() gomegatypes.GomegaMatcher {
-	return says(metav1.ConditionFalse, satisfiedReason)
+	return matchDegraded(metav1.ConditionFalse, satisfiedReason)
 }
 
-func says(status metav1.ConditionStatus, reason string, message ...gomegatypes.GomegaMatcher) gomegatypes.GomegaMatcher {
+func matchDegraded(status metav1.ConditionStatus, reason string, message ...gomegatypes.GomegaMatcher) gomegatypes.GomegaMatcher {
 	return gstruct.PointTo(gstruct.MatchFields(gstruct.IgnoreExtras, gstruct.Fields{
 		"Type": Equal(
 			addonv1alpha1.ManagedClusterAddOnConditionDegraded,
@@ -244,8 +242,8 @@ func says(status metav1.ConditionStatus, reason string, message ...gomegatypes.G
 	}))
 }
 
-// now reads what is otherwise read by Eventually.
-func now[T any](read func() (T, error)) T {
+// must reads a value once, by a function for Eventually.
+func must[T any](read func() (T, error)) T {
 	GinkgoHelper()
 	value, err := read()
 	Expect(err).NotTo(HaveOccurred())

@@ -18,7 +18,7 @@ var _ = Describe("The guide for authors", func() {
 		const addOn, dependency = "hello", "managed-serviceaccount"
 		applyExample("../../../docs/examples/hello.yaml")
 		start()
-		cluster, other := newCluster(), newCluster()
+		cluster, lostCluster := newCluster(), newCluster()
 		steps := []func(){
 			func() { install(cluster, addOn) },
 			func() { install(cluster, dependency) },
@@ -36,15 +36,15 @@ var _ = Describe("The guide for authors", func() {
 			if row[4] != "" {
 				message = ContainSubstring("(" + row[4]) // every message says "not installed or not available"
 			}
-			expected := says(metav1.ConditionStatus(row[2]), row[3], message)
+			expected := matchDegraded(metav1.ConditionStatus(row[2]), row[3], message)
 			Eventually(degradedOf(cluster, addOn)).Should(expected, row[0])
-			Consistently(degradedOf(cluster, addOn)).Should(expected, row[0]) // and it is not what the row before left
+			Consistently(degradedOf(cluster, addOn)).Should(expected, row[0]) // the row before expects another condition
 		}
 
 		By("the dependency being available before")
-		running(other, dependency)
-		install(other, addOn)
-		Consistently(degradedOf(other, addOn)).Should(BeNil())
+		installAvailable(lostCluster, dependency)
+		install(lostCluster, addOn)
+		Consistently(degradedOf(lostCluster, addOn)).Should(BeNil())
 	})
 })
 

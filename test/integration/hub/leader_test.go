@@ -20,13 +20,13 @@ var _ = Describe("Two replicas", Ordered, func() {
 		GinkgoHelper()
 		return start(func(o *hub.Options) { o.LeaderElection = true })
 	}
-	written := func(p *process) float64 {
+	writesOf := func(p *process) float64 {
 		GinkgoHelper()
-		return sum(now(p.series(metrics.NameWrites)))
+		return sum(must(p.series(metrics.NameWrites)))
 	}
-	flip := func(status metav1.ConditionStatus, which ...string) {
+	setBase := func(status metav1.ConditionStatus, names ...string) {
 		GinkgoHelper()
-		for _, cluster := range which {
+		for _, cluster := range names {
 			report(cluster, base, status, leaseFresh)
 		}
 	}
@@ -37,56 +37,56 @@ var _ = Describe("Two replicas", Ordered, func() {
 		register(leaf, required(base))
 		for range 5 {
 			clusters = append(clusters, newCluster())
-			running(clusters[len(clusters)-1], base, leaf)
+			installAvailable(clusters[len(clusters)-1], base, leaf)
 		}
 		leader = replica()
 		Eventually(leader.elected).Should(BeClosed())
-		leader.rest() // what the API server still counts of specs before is counted then
+		leader.rest() // the API server then has counted the requests of earlier specs
 		standby = replica()
 	})
 
-	It("have one that writes", func() {
-		before := applies()
-		flip(metav1.ConditionFalse, clusters...)
+	It("have only one writer", func() {
+		appliesBefore := applies()
+		setBase(metav1.ConditionFalse, clusters...)
 		for _, cluster := range clusters {
 			Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 		}
 		leader.rest()
-		Expect(applies() - before).To(BeEquivalentTo(len(clusters)))
-		Expect(written(leader)).To(BeEquivalentTo(len(clusters)))
-		Expect(written(standby)).To(BeZero())
+		Expect(applies() - appliesBefore).To(BeEquivalentTo(len(clusters)))
+		Expect(writesOf(leader)).To(BeEquivalentTo(len(clusters)))
+		Expect(writesOf(standby)).To(BeZero())
 		Expect(standby.elected).NotTo(BeClosed())
 	})
 
-	It("take over from each other without a write", func() {
-		before := applies()
+	It("take over from each other without writing", func() {
+		appliesBefore := applies()
 		leader.stop()
 		Expect(leader.failure).NotTo(HaveOccurred())
 		Eventually(standby.elected).Should(BeClosed())
 		Eventually(standby.evaluations).Should(BeNumerically(">=", 2*len(clusters)))
 		standby.rest()
-		Expect(applies() - before).To(BeZero())
+		Expect(applies() - appliesBefore).To(BeZero())
 
 		leader = standby
-		flip(metav1.ConditionTrue, clusters[0])
+		setBase(metav1.ConditionTrue, clusters[0])
 		Eventually(degradedOf(clusters[0], leaf)).Should(satisfied())
 		leader.rest()
-		Expect(applies() - before).To(BeEquivalentTo(1))
+		Expect(applies() - appliesBefore).To(BeEquivalentTo(1))
 	})
 
-	It("take over from a leader that died, and write only what it missed", func() {
+	It("take over from a dead leader, and write only the changes that it missed", func() {
 		standby = replica()
-		before := applies()
+		appliesBefore := applies()
 		leader.cut.Store(true)
-		flip(metav1.ConditionTrue, clusters[1], clusters[2])
+		setBase(metav1.ConditionTrue, clusters[1], clusters[2])
 		Consistently(standby.elected).ShouldNot(BeClosed(), "its lease has not expired")
 
 		Eventually(standby.elected).WithTimeout(40 * time.Second).Should(BeClosed())
 		Eventually(degradedOf(clusters[1], leaf)).Should(satisfied())
 		Eventually(degradedOf(clusters[2], leaf)).Should(satisfied())
 		standby.rest()
-		Expect(applies() - before).To(BeEquivalentTo(2))
-		Eventually(leader.ended).Should(BeClosed())
+		Expect(applies() - appliesBefore).To(BeEquivalentTo(2))
+		Eventually(leader.exit).Should(BeClosed())
 		Expect(leader.failure).To(MatchError(ContainSubstring("leader election lost")))
 	})
 })

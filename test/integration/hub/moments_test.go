@@ -46,15 +46,15 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 			Namespace: cluster, Name: base, Finalizers: []string{"test.example.com/kept"},
 		}})
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)
-		running(cluster, leaf)
+		installAvailable(cluster, leaf)
 		uninstall(cluster, base)
-		Expect(installed(cluster, base).DeletionTimestamp).NotTo(BeNil())
+		Expect(readAddOn(cluster, base).DeletionTimestamp).NotTo(BeNil())
 		manager.rest()
-		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+		Expect(must(degradedOf(cluster, leaf))).To(BeNil())
 
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("Available=False")))
-		Expect(hubClient.Patch(ctx, installed(cluster, base), client.RawPatch(types.MergePatchType,
+		Expect(hubClient.Patch(ctx, readAddOn(cluster, base), client.RawPatch(types.MergePatchType,
 			[]byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(not installed")))
 	})
@@ -67,7 +67,7 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 		Eventually(manager.unsatisfied(leaf)).Should(BeEmpty())
 	})
 
-	It("is evaluated anew when it is created again, as a change and not as a contest", func() {
+	It("is evaluated again when it is created again, as a change and not as a contest", func() {
 		register(leaf, required(base))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
@@ -76,11 +76,11 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 			install(cluster, leaf)
 			Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 		}
-		Eventually(told(installed(cluster, leaf).UID)).Should(HaveExactElements(HavePrefix(requiredReason + ": ")))
-		Expect(now(manager.series(metrics.NameContested, "addon", leaf))).To(BeEmpty())
+		Eventually(eventsOf(readAddOn(cluster, leaf).UID)).Should(HaveExactElements(HavePrefix(requiredReason + ": ")))
+		Expect(must(manager.series(metrics.NameContested, "addon", leaf))).To(BeEmpty())
 	})
 
-	It("survives add-ons that come and go while they are written", func() {
+	It("survives add-ons that are created and deleted while they are written", func() {
 		register(leaf, required(base))
 		var racing sync.WaitGroup
 		for i := range 4 {
@@ -88,7 +88,7 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 				defer GinkgoRecover()
 				object := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: leaf}}
 				for range 25 {
-					// Several of them do it to the same object: only NotFound and AlreadyExists may come of it.
+					// Several goroutines do this to the same object. Only NotFound and AlreadyExists may result.
 					_ = hubClient.Create(ctx, object.DeepCopy())
 					if i%2 == 0 {
 						_ = hubClient.Delete(ctx, object.DeepCopy())
@@ -99,22 +99,22 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 		racing.Wait()
 		_ = hubClient.Delete(ctx, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: leaf}})
 		Eventually(manager.unsatisfied(leaf)).Should(BeEmpty())
-		Expect(sum(now(manager.series(metrics.NameWrites, "addon", leaf, "result", "error")))).To(BeZero())
+		Expect(sum(must(manager.series(metrics.NameWrites, "addon", leaf, "result", "error")))).To(BeZero())
 
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 	})
 
 	It("has a leftover cleared once when its registration is deleted", func() {
-		registered := register(leaf, required(base))
+		registration := register(leaf, required(base))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 		manager.rest()
-		before := applies()
-		Expect(hubClient.Delete(ctx, registered)).To(Succeed())
+		appliesBefore := applies()
+		Expect(hubClient.Delete(ctx, registration)).To(Succeed())
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 		manager.rest()
-		Expect(applies() - before).To(BeEquivalentTo(1))
+		Expect(applies() - appliesBefore).To(BeEquivalentTo(1))
 		for _, name := range []string{metrics.NameUnsatisfied, metrics.NameWrites, metrics.NameContested, metrics.NameInvalid} {
 			Eventually(manager.series(name, "addon", leaf)).Should(BeEmpty(), name)
 		}
@@ -126,7 +126,7 @@ var _ = Describe("An add-on deleted at the wrong moment", func() {
 })
 
 var _ = Describe("addon-manager itself", func() {
-	It("is stopped in the middle of a storm, and sets all right when it is back", func() {
+	It("stops during a storm of changes, and corrects all conditions when it is back", func() {
 		const size = 30
 		leaf, base := unique("leaf"), unique("base")
 		register(leaf, required(base))
@@ -134,49 +134,49 @@ var _ = Describe("addon-manager itself", func() {
 		for range size {
 			clusters = append(clusters, newCluster())
 		}
-		first := start()
+		manager1 := start()
 		for _, cluster := range clusters {
-			running(cluster, base, leaf)
+			installAvailable(cluster, base, leaf)
 		}
-		first.rest()
+		manager1.rest()
 
-		before := applies()
+		appliesBefore := applies()
 		var storm sync.WaitGroup
 		storm.Go(func() {
 			defer GinkgoRecover()
 			for i, cluster := range clusters {
 				if i == size*2/3 {
-					<-first.ended
+					<-manager1.exit
 				}
 				report(cluster, base, metav1.ConditionFalse, leaseStale)
 			}
 		})
-		Eventually(first.series(metrics.NameWrites, "result", "success")).WithPolling(time.Millisecond).ShouldNot(BeEmpty())
-		first.stop()
+		Eventually(manager1.series(metrics.NameWrites, "result", "success")).WithPolling(time.Millisecond).ShouldNot(BeEmpty())
+		manager1.stop()
 		storm.Wait()
-		done := applies() - before
-		AddReportEntry("storm", fmt.Sprintf("%.0f of %d written when it stopped", done, size))
+		applied := applies() - appliesBefore
+		AddReportEntry("storm", fmt.Sprintf("%.0f of %d written when it stopped", applied, size))
 
-		second := start()
+		manager2 := start()
 		for _, cluster := range clusters {
 			Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 		}
-		second.rest()
-		Expect(applies()-before).To(BeNumerically("<=", size), "none was written by both")
+		manager2.rest()
+		Expect(applies()-appliesBefore).To(BeNumerically("<=", size), "none was written by both")
 	})
 
 	It("tries again until the hub takes its writes", func() {
 		cluster, leaf, base := newCluster(), unique("leaf"), unique("base")
 		register(leaf, required(base))
 		manager := start()
-		running(cluster, base, leaf)
+		installAvailable(cluster, base, leaf)
 		manager.rest()
 		manager.cut.Store(true)
 		uninstall(cluster, base)
 		Eventually(func() float64 {
-			return sum(now(manager.series(metrics.NameWrites, "addon", leaf, "result", "error")))
+			return sum(must(manager.series(metrics.NameWrites, "addon", leaf, "result", "error")))
 		}).Should(BeNumerically(">=", 4))
-		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+		Expect(must(degradedOf(cluster, leaf))).To(BeNil())
 		manager.cut.Store(false)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 	})
@@ -185,29 +185,29 @@ var _ = Describe("addon-manager itself", func() {
 		cluster, leaf, base := newCluster(), unique("leaf"), unique("base")
 		register(leaf, required(base))
 		manager := start()
-		running(cluster, base, leaf)
+		installAvailable(cluster, base, leaf)
 		manager.rest()
 		Expect(hubCluster.Restart()).To(Succeed())
-		gone := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: base}}
-		Eventually(func() error { return client.IgnoreNotFound(hubClient.Delete(ctx, gone)) }).Should(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: base}}
+		Eventually(func() error { return client.IgnoreNotFound(hubClient.Delete(ctx, addOn)) }).Should(Succeed())
 		Eventually(degradedOf(cluster, leaf)).WithTimeout(45 * time.Second).Should(requiredFails())
-		Expect(manager.ended).NotTo(BeClosed())
+		Expect(manager.exit).NotTo(BeClosed())
 	})
 
 	It("does not overwrite what it has not read", func() {
 		cluster, leaf, base := newCluster(), unique("leaf"), unique("base")
 		install(cluster, leaf)
-		stale := installed(cluster, leaf)
-		Expect(say(cluster, leaf, metav1.Condition{
+		stale := readAddOn(cluster, leaf)
+		Expect(setAsOCM(cluster, leaf, metav1.Condition{
 			Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue, Reason: "DiskFull", Message: "No space left",
 		})).To(Succeed())
-		before := installed(cluster, leaf)
+		original := readAddOn(cluster, leaf)
 
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf}}
-		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{required(base)}
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: leaf}}
+		registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{required(base)}
 		store := declarations.NewStore()
-		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registered})))
-		reader, memory := hubcache.NewReader(behind{hubClient, stale}), assess.NewMemory(clock.RealClock{})
+		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registration})))
+		reader, memory := hubcache.NewReader(staleCache{hubClient, stale}), assess.NewMemory(clock.RealClock{})
 		inputs := hubcache.Inputs{Reader: reader, Installations: hubcache.NewInstallations(false)}
 		loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: evaluation.OfflineHold}
 		reconciler := &status.Reconciler{
@@ -220,17 +220,17 @@ var _ = Describe("addon-manager itself", func() {
 		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stale)})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(result).NotTo(Equal(reconcile.Result{}), "it is a conflict, to be tried again soon")
-		Expect(installed(cluster, leaf)).To(Equal(before))
+		Expect(readAddOn(cluster, leaf)).To(Equal(original))
 	})
 })
 
-// behind is a cache that has missed what happened to one object.
-type behind struct {
+// staleCache is a cache that has missed the changes of one object.
+type staleCache struct {
 	client.Reader
 	stale *addonv1alpha1.ManagedClusterAddOn
 }
 
-func (b behind) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (b staleCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	if addOn, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok && key == client.ObjectKeyFromObject(b.stale) {
 		*addOn = *b.stale
 		return nil

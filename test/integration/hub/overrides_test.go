@@ -18,8 +18,8 @@ import (
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
-// counted is how long it takes at most until the statuses of policies follow the fleet.
-const counted = policies.Settled + answered
+// statusTimeout is the longest time until the statuses of policies follow the fleet.
+const statusTimeout = policies.Settled + reportTimeout
 
 // override creates an AddOnDependencyPolicy.
 func override(spec string) *dependencyv1alpha1.AddOnDependencyPolicy {
@@ -32,14 +32,14 @@ func override(spec string) *dependencyv1alpha1.AddOnDependencyPolicy {
 // statusOf reads the status of a policy.
 func statusOf(policy *dependencyv1alpha1.AddOnDependencyPolicy) func() (dependencyv1alpha1.AddOnDependencyPolicyStatus, error) {
 	return func() (dependencyv1alpha1.AddOnDependencyPolicyStatus, error) {
-		read := &dependencyv1alpha1.AddOnDependencyPolicy{}
-		err := hubClient.Get(ctx, types.NamespacedName{Name: policy.Name}, read)
-		return read.Status, err
+		stored := &dependencyv1alpha1.AddOnDependencyPolicy{}
+		err := hubClient.Get(ctx, types.NamespacedName{Name: policy.Name}, stored)
+		return stored.Status, err
 	}
 }
 
-// states matches a status by a condition, and the rest of it.
-func states(kind string, status metav1.ConditionStatus, message string, fields gstruct.Fields) gomegatypes.GomegaMatcher {
+// matchStatus matches a status by a condition and its other fields.
+func matchStatus(kind string, status metav1.ConditionStatus, message string, fields gstruct.Fields) gomegatypes.GomegaMatcher {
 	return And(gstruct.MatchFields(gstruct.IgnoreExtras, fields), WithTransform(
 		func(s dependencyv1alpha1.AddOnDependencyPolicyStatus) string {
 			if condition := meta.FindStatusCondition(s.Conditions, kind); condition != nil {
@@ -58,7 +58,7 @@ var _ = Describe("An administrator's policy", func() {
 		accept(cluster)
 		register(base)
 		register(leaf, required(base))
-		running(cluster, leaf)
+		installAvailable(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(not installed")))
 	})
 
@@ -70,11 +70,11 @@ overrides:
 - {addOn: %[1]s, dependency: mistyped, type: Optional}`, leaf, base))
 		Eventually(
 			statusOf(edge),
-			counted,
-		).Should(states(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{
+			statusTimeout,
+		).Should(matchStatus(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{
 			"ObservedGeneration": Equal(int64(1)), "AddOns": BeZero(), "Clusters": BeZero(),
 		}))
-		Expect(now(degradedOf(cluster, leaf))).To(requiredFails())
+		Expect(must(degradedOf(cluster, leaf))).To(requiredFails())
 
 		label(cluster, "tier", "edge")
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(
@@ -86,18 +86,18 @@ overrides:
 		))
 		Eventually(
 			statusOf(edge),
-			counted,
-		).Should(states(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{
+			statusTimeout,
+		).Should(matchStatus(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{
 			"AddOns": Equal(int32(1)), "Clusters": Equal(int32(1)), "Overrides": Equal([]dependencyv1alpha1.OverrideStatus{
 				{AddOn: leaf, Dependency: base, Clusters: 1},
 				{AddOn: leaf, Dependency: "mistyped", Message: leaf + " declares no dependency of the name mistyped"},
 			}),
 		}))
 		manager.rest()
-		before := writes()
+		writesBefore := writes()
 		manager.stop()
 		start().rest()
-		Expect(writes()).To(Equal(before), "a restart writes nothing")
+		Expect(writes()).To(Equal(writesBefore), "a restart writes nothing")
 
 		Expect(hubClient.Delete(ctx, edge)).To(Succeed())
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(Not(ContainSubstring("overridden"))))
@@ -109,17 +109,17 @@ overrides:
 			leaf, base, end.UTC().Format(time.RFC3339)))
 		Eventually(
 			degradedOf(cluster, leaf),
-		).Should(says(metav1.ConditionFalse, satisfiedReason, Equal("All declared dependencies are satisfied or waived.")))
-		Expect(now(manager.series(metrics.NameWaived, "addon", leaf))).To(HaveExactElements(1.0))
+		).Should(matchDegraded(metav1.ConditionFalse, satisfiedReason, Equal("All declared dependencies are satisfied or waived.")))
+		Expect(must(manager.series(metrics.NameWaived, "addon", leaf))).To(HaveExactElements(1.0))
 		Eventually(
 			statusOf(waiver),
-			counted,
-		).Should(states(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{"Clusters": Equal(int32(1))}))
+			statusTimeout,
+		).Should(matchStatus(dependencyv1alpha1.PolicyAccepted, metav1.ConditionTrue, "", gstruct.Fields{"Clusters": Equal(int32(1))}))
 
-		Eventually(degradedOf(cluster, leaf), counted).Should(requiredFails(ContainSubstring("(not installed")))
+		Eventually(degradedOf(cluster, leaf), statusTimeout).Should(requiredFails(ContainSubstring("(not installed")))
 		Expect(time.Now()).To(BeTemporally(">=", end))
-		Expect(now(manager.series(metrics.NameWaived, "addon", leaf))).To(BeEmpty())
-		Eventually(told(waiver.UID)).Should(ContainElements(
+		Expect(must(manager.series(metrics.NameWaived, "addon", leaf))).To(BeEmpty())
+		Eventually(eventsOf(waiver.UID)).Should(ContainElements(
 			And(
 				HavePrefix(policies.EventWaived+": "),
 				ContainSubstring("%s → %s is waived on 1 cluster until ", leaf, base),
@@ -129,43 +129,47 @@ overrides:
 		))
 	})
 
-	It("counts as the stricter where two contradict each other, and both say so", func() {
-		one := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, type: Optional}]", leaf, base))
+	It("loses to a stricter contradicting policy, and both policies report that", func() {
+		optionalPolicy := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, type: Optional}]", leaf, base))
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
-		other := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, type: Required}]", leaf, base))
+		requiredPolicy := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, type: Required}]", leaf, base))
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
-		for of, against := range map[*dependencyv1alpha1.AddOnDependencyPolicy]string{one: other.Name, other: one.Name} {
-			Eventually(statusOf(of), counted).Should(states(
+		opponents := map[*dependencyv1alpha1.AddOnDependencyPolicy]string{
+			optionalPolicy: requiredPolicy.Name,
+			requiredPolicy: optionalPolicy.Name,
+		}
+		for policy, opponent := range opponents {
+			Eventually(statusOf(policy), statusTimeout).Should(matchStatus(
 				dependencyv1alpha1.PolicyConflicting,
 				metav1.ConditionTrue,
 				fmt.Sprintf(
 					"%s → %s: AddOnDependencyPolicy '%s' says something else on 1 cluster (%s). The stricter counts.",
 					leaf,
 					base,
-					against,
+					opponent,
 					cluster,
 				),
 				gstruct.Fields{},
 			))
-			Eventually(told(of.UID)).Should(ContainElement(HavePrefix(policies.EventConflicting + ": ")))
+			Eventually(eventsOf(policy.UID)).Should(ContainElement(HavePrefix(policies.EventConflicting + ": ")))
 		}
-		Expect(hubClient.Delete(ctx, other)).To(Succeed())
+		Expect(hubClient.Delete(ctx, requiredPolicy)).To(Succeed())
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
 		Eventually(
-			statusOf(one),
-			counted,
-		).Should(states(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{}))
+			statusOf(optionalPolicy),
+			statusTimeout,
+		).Should(matchStatus(dependencyv1alpha1.PolicyConflicting, metav1.ConditionFalse, "", gstruct.Fields{}))
 	})
 
-	It("changes nothing where it cannot be used, and says why", func() {
-		before := now(version(cluster, leaf))
+	It("changes nothing if it is invalid, and reports the reason", func() {
+		versionBefore := must(version(cluster, leaf))
 		invalid := override(fmt.Sprintf("overrides: [{addOn: %s, dependency: %s, version: newest}]", leaf, base))
-		Eventually(statusOf(invalid), counted).Should(states(dependencyv1alpha1.PolicyAccepted, metav1.ConditionFalse,
+		Eventually(statusOf(invalid), statusTimeout).Should(matchStatus(dependencyv1alpha1.PolicyAccepted, metav1.ConditionFalse,
 			`spec.overrides[0].version: Invalid value: "newest"`, gstruct.Fields{}))
-		Expect(now(version(cluster, leaf))).To(Equal(before))
-		Eventually(told(invalid.UID)).Should(ContainElement(HavePrefix(policies.EventInvalid + ": ")))
-		running(cluster, base)
+		Expect(must(version(cluster, leaf))).To(Equal(versionBefore))
+		Eventually(eventsOf(invalid.UID)).Should(ContainElement(HavePrefix(policies.EventInvalid + ": ")))
+		installAvailable(cluster, base)
 		manager.rest()
-		Expect(now(degradedOf(cluster, leaf))).To(requiredFails(), "what the administrator wants is not known")
+		Expect(must(degradedOf(cluster, leaf))).To(requiredFails(), "what the administrator wants is not known")
 	})
 })

@@ -23,12 +23,12 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
-// process is one addon-manager.
+// process is an addon-manager.
 type process struct {
 	registry *prometheus.Registry
 	elected  <-chan struct{}
-	ended    chan struct{} // closed when it has ended
-	failure  error         // what it ended with
+	exit     chan struct{} // closed when the process has ended
+	failure  error         // the error with which it ended
 	cancel   context.CancelFunc
 	cut      atomic.Bool
 }
@@ -38,45 +38,44 @@ func start(configure ...func(*hub.Options)) *process {
 	GinkgoHelper()
 	options := hub.Options{
 		MetricsAddress: "0", HealthAddress: "0", Offline: evaluation.OfflineHold, Concurrency: 4,
-		LeaderElectionNamespace: "kube-system", Graft: &graft.Settings{Keep: true}, // as without flags
+		LeaderElectionNamespace: "kube-system", Graft: &graft.Settings{Keep: true}, // the default without flags
 	}
 	for _, change := range configure {
 		change(&options)
 	}
-	p := &process{registry: prometheus.NewRegistry(), ended: make(chan struct{})}
+	p := &process{registry: prometheus.NewRegistry(), exit: make(chan struct{})}
 	options.Registry = p.registry
 	config := rest.CopyConfig(hubConfig)
 	config.Wrap(p.line)
-	var running context.Context
-	running, p.cancel = context.WithCancel(ctx)
+	var runContext context.Context
+	runContext, p.cancel = context.WithCancel(ctx)
 	manager, err := hub.NewManager(config, options)
 	Expect(err).NotTo(HaveOccurred())
 	p.elected = manager.Elected()
 	go func() {
-		defer close(p.ended)
-		p.failure = manager.Start(running)
+		defer close(p.exit)
+		p.failure = manager.Start(runContext)
 	}()
 	DeferCleanup(p.stop)
-	Expect(manager.GetCache().WaitForCacheSync(running)).To(BeTrue())
+	Expect(manager.GetCache().WaitForCacheSync(runContext)).To(BeTrue())
 	return p
 }
 
-// stop ends it as a SIGTERM does.
+// stop ends the process as a SIGTERM does.
 func (p *process) stop() {
 	p.cancel()
-	Eventually(p.ended).Should(BeClosed())
+	Eventually(p.exit).Should(BeClosed())
 }
 
 var errCut = errors.New("the line to the hub is cut")
 
-// line is the connection to the hub. Cut, it is as if the process were dead:
-// it renews no lease and gives none back.
-func (p *process) line(next http.RoundTripper) http.RoundTripper {
+// line is the connection to the hub. While it is cut, the process seems dead, because it neither renews nor releases its lease.
+func (p *process) line(transport http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if p.cut.Load() {
 			return nil, errCut
 		}
-		return next.RoundTrip(request)
+		return transport.RoundTrip(request)
 	})
 }
 
@@ -84,7 +83,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// series are the values of a metric that have all of the labels.
+// series returns the values of a metric that have all of the labels.
 func (p *process) series(name string, labels ...string) func() ([]float64, error) {
 	return func() ([]float64, error) {
 		families, err := p.registry.Gather()
@@ -98,33 +97,33 @@ func (p *process) series(name string, labels ...string) func() ([]float64, error
 	}
 }
 
-// unsatisfied are the series of an add-on's unsatisfied dependencies.
+// unsatisfied returns the series of the unsatisfied dependencies of an add-on.
 func (p *process) unsatisfied(addOn string, labels ...string) func() ([]float64, error) {
 	return p.series(metrics.NameUnsatisfied, append([]string{"addon", addOn}, labels...)...)
 }
 
-// problem are the series of one kind of problem of a declaration.
+// problem returns the series of one kind of problem of a declaration.
 func (p *process) problem(addOn string, reason declaration.ProblemReason) func() ([]float64, error) {
 	return p.series(metrics.NameInvalid, "addon", addOn, "problem", string(reason))
 }
 
-// evaluations counts how often it has evaluated an add-on.
+// evaluations counts how often the process has evaluated an add-on.
 func (p *process) evaluations() float64 {
 	values, err := p.series(metrics.NameEvaluation)()
 	Expect(err).NotTo(HaveOccurred())
 	return sum(values)
 }
 
-// rest waits until it evaluates nothing any more.
+// rest waits until the process evaluates nothing any more.
 func (p *process) rest() {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		before := p.evaluations()
-		g.Consistently(p.evaluations, "400ms").Should(Equal(before))
+		evaluationsBefore := p.evaluations()
+		g.Consistently(p.evaluations, "400ms").Should(Equal(evaluationsBefore))
 	}).Should(Succeed())
 }
 
-// writes counts, at the API server, all writes of add-ons by anybody.
+// writes counts, at the API server, all writes of add-ons by all components.
 func writes() float64 {
 	GinkgoHelper()
 	var total float64
@@ -134,15 +133,15 @@ func writes() float64 {
 	return total
 }
 
-// applies counts, at the API server, what only addon-manager does here and what
-// was taken. A conflict, which comes of evaluating again before one's own write
-// has come back by the watch, and what a stop cut off in flight do not count.
+// applies counts, at the API server, the successful applies, which only addon-manager does here. It does not count conflicts, which
+// result from an evaluation before the watch has delivered the manager's own write. It does not count requests that a stop interrupts
+// either.
 func applies() float64 {
 	GinkgoHelper()
 	return requests("APPLY", "code", "200")
 }
 
-// requests counts, at the API server, those for add-ons of clusters.
+// requests counts, at the API server, the requests for ManagedClusterAddOns.
 func requests(verb string, labels ...string) float64 {
 	GinkgoHelper()
 	clients, err := kubernetes.NewForConfig(hubConfig)
@@ -160,13 +159,13 @@ func requests(verb string, labels ...string) float64 {
 func valuesOf(family *dto.MetricFamily, labels []string) []float64 {
 	var values []float64
 	for _, metric := range family.GetMetric() {
-		has := map[string]string{}
+		labelValues := map[string]string{}
 		for _, pair := range metric.GetLabel() {
-			has[pair.GetName()] = pair.GetValue()
+			labelValues[pair.GetName()] = pair.GetValue()
 		}
 		matches := true
 		for i := 0; i < len(labels); i += 2 {
-			matches = matches && has[labels[i]] == labels[i+1]
+			matches = matches && labelValues[labels[i]] == labels[i+1]
 		}
 		if matches {
 			values = append(values, metric.GetGauge().GetValue()+metric.GetCounter().GetValue()+

@@ -17,14 +17,14 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 )
 
-// proposalExample is an example of the page, and the conditions that the page shows after it.
+// proposalExample is an example of the page, with the conditions that the page shows for it.
 type proposalExample struct {
 	registration string
 	shown        *addonv1alpha1.ManagedClusterAddOn
 }
 
 // proposalExamples reads docs/proposal.md.
-func proposalExamples() (all []proposalExample) {
+func proposalExamples() (examples []proposalExample) {
 	GinkgoHelper()
 	page, err := os.ReadFile("../../../docs/proposal.md")
 	Expect(err).NotTo(HaveOccurred())
@@ -32,14 +32,14 @@ func proposalExamples() (all []proposalExample) {
 		var kind metav1.TypeMeta
 		Expect(yaml.Unmarshal([]byte(block[1]), &kind)).To(Succeed())
 		if kind.Kind == "ClusterManagementAddOn" {
-			all = append(all, proposalExample{registration: block[1]})
+			examples = append(examples, proposalExample{registration: block[1]})
 			continue
 		}
-		last := &all[len(all)-1]
-		last.shown = &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(yaml.UnmarshalStrict([]byte(block[1]), last.shown)).To(Succeed())
+		current := &examples[len(examples)-1]
+		current.shown = &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(yaml.UnmarshalStrict([]byte(block[1]), current.shown)).To(Succeed())
 	}
-	return all
+	return examples
 }
 
 var _ = Describe("The proposal's examples", Ordered, func() {
@@ -62,31 +62,31 @@ var _ = Describe("The proposal's examples", Ordered, func() {
 			Expect(example.shown.Name).To(Equal(name))
 
 			By("the dependency missing: " + name)
-			running(cluster, name)
-			wanted := meta.FindStatusCondition(example.shown.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
-			Eventually(degradedOf(cluster, name)).Should(says(wanted.Status, wanted.Reason, Equal(wanted.Message)))
-			Expect(installed(cluster, name).Status.Conditions).To(ContainElement(
+			installAvailable(cluster, name)
+			expected := meta.FindStatusCondition(example.shown.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
+			Eventually(degradedOf(cluster, name)).Should(matchDegraded(expected.Status, expected.Reason, Equal(expected.Message)))
+			Expect(readAddOn(cluster, name).Status.Conditions).To(ContainElement(
 				And(HaveField("Type", available), HaveField("Status", metav1.ConditionTrue))), "Available is not addon-manager's")
-			expectAvailable(name, now(degradedOf(cluster, name)), meta.FindStatusCondition(example.shown.Status.Conditions, available))
+			expectAvailable(name, must(degradedOf(cluster, name)), meta.FindStatusCondition(example.shown.Status.Conditions, available))
 		}
 
 		By("the dependency working")
 		register("managed-serviceaccount")
-		running(cluster, "managed-serviceaccount")
+		installAvailable(cluster, "managed-serviceaccount")
 		for _, example := range examples {
 			Eventually(degradedOf(cluster, example.shown.Name)).Should(satisfied())
 		}
 	})
 })
 
-// expectAvailable compares what addon-agent decides for an add-on that renews its lease with what the page shows.
+// expectAvailable compares the decision of addon-agent about an add-on that renews its lease with the condition on the page.
 func expectAvailable(name string, degraded, shown *metav1.Condition) {
 	GinkgoHelper()
 	moment := time.Now()
-	decided := availability.Decide(availability.Input{
+	decision := availability.Decide(availability.Input{
 		AddOn: name, Degraded: degraded, Lease: availability.Lease{State: availability.LeaseFound, RenewTime: &moment}, GracePeriod: time.Minute,
 		Now: moment,
 	})
-	Expect(decided.Condition).To(And(
+	Expect(decision.Condition).To(And(
 		HaveField("Status", shown.Status), HaveField("Reason", shown.Reason), HaveField("Message", shown.Message)))
 }

@@ -20,7 +20,7 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 		GinkgoHelper()
 		byCluster := map[string]map[string]string{}
 		for _, cluster := range clusters {
-			byCluster[cluster] = now(versions(cluster))
+			byCluster[cluster] = must(versions(cluster))
 		}
 		return byCluster
 	}
@@ -34,7 +34,7 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 		for i := range size {
 			cluster := newCluster()
 			clusters = append(clusters, cluster)
-			running(cluster, base, middle, leaf)
+			installAvailable(cluster, base, middle, leaf)
 			if i%5 == 0 {
 				report(cluster, base, metav1.ConditionFalse, leaseStale)
 			}
@@ -43,89 +43,89 @@ var _ = Describe("A fleet on which nothing changes", Ordered, func() {
 	})
 
 	It("is not written at all, counted at the API server", func() {
-		before, stored, evaluated := writes(), state(), manager.evaluations()
-		Consistently(writes, 4*time.Second, 200*time.Millisecond).Should(Equal(before))
-		Expect(state()).To(Equal(stored))
-		Expect(manager.evaluations()).To(Equal(evaluated))
+		writesBefore, stateBefore, evaluationsBefore := writes(), state(), manager.evaluations()
+		Consistently(writes, 4*time.Second, 200*time.Millisecond).Should(Equal(writesBefore))
+		Expect(state()).To(Equal(stateBefore))
+		Expect(manager.evaluations()).To(Equal(evaluationsBefore))
 	})
 
-	It("wakes nobody when a stock writer repeats itself or changes what does not matter", func() {
-		before := manager.evaluations()
+	It("is not evaluated when a stock writer repeats itself or changes other fields", func() {
+		evaluationsBefore := manager.evaluations()
 		report(clusters[1], base, metav1.ConditionTrue, leaseFresh)
-		Expect(say(clusters[1], base, metav1.Condition{
+		Expect(setAsOCM(clusters[1], base, metav1.Condition{
 			Type: "Progressing", Status: metav1.ConditionFalse, Reason: "Completed", Message: "as tested",
 		})).To(Succeed())
-		Consistently(manager.evaluations).Should(Equal(before))
+		Consistently(manager.evaluations).Should(Equal(evaluationsBefore))
 	})
 
-	It("has one write for each add-on that a change breaks, on the cluster where it was", func() {
-		before, evaluated := applies(), manager.evaluations()
+	It("gets one write for each add-on that a change breaks, only on the changed cluster", func() {
+		appliesBefore, evaluationsBefore := applies(), manager.evaluations()
 		report(clusters[1], base, metav1.ConditionFalse, leaseStale)
 		Eventually(degradedOf(clusters[1], middle)).Should(requiredFails())
 		Eventually(degradedOf(clusters[1], leaf)).Should(requiredFails(ContainSubstring("(a Required dependency of its own is not satisfied)")))
 		manager.rest()
-		Expect(applies() - before).To(BeEquivalentTo(2))
-		Expect(manager.evaluations()-evaluated).To(BeNumerically("<=", 4), "each of the two, and again for its own write")
+		Expect(applies() - appliesBefore).To(BeEquivalentTo(2))
+		Expect(manager.evaluations()-evaluationsBefore).To(BeNumerically("<=", 4), "each of the two, and again for its own write")
 	})
 
 	It("counts unsatisfied dependencies by clusters", func() {
-		Expect(now(manager.unsatisfied(middle, "dependency", base, "type", "Required", "verdict", "NotAvailable"))).
+		Expect(must(manager.unsatisfied(middle, "dependency", base, "type", "Required", "verdict", "NotAvailable"))).
 			To(HaveExactElements(BeEquivalentTo(size/5 + 1)))
-		Expect(now(manager.unsatisfied(leaf, "dependency", "nowhere", "type", "Optional", "verdict", "NotInstalled"))).
+		Expect(must(manager.unsatisfied(leaf, "dependency", "nowhere", "type", "Optional", "verdict", "NotInstalled"))).
 			To(HaveExactElements(BeEquivalentTo(size)))
 	})
 
-	It("is not written by an addon-manager that starts anew", func() {
+	It("is not written by an addon-manager that restarts", func() {
 		manager.stop()
-		before, stored := writes(), state()
-		again := start()
-		Eventually(again.evaluations).Should(BeNumerically(">=", 3*size))
-		again.rest()
-		Expect(writes()).To(Equal(before))
-		Expect(state()).To(Equal(stored))
+		writesBefore, stateBefore := writes(), state()
+		manager2 := start()
+		Eventually(manager2.evaluations).Should(BeNumerically(">=", 3*size))
+		manager2.rest()
+		Expect(writes()).To(Equal(writesBefore))
+		Expect(state()).To(Equal(stateBefore))
 	})
 })
 
 var _ = Describe("A dependency that goes up and down", func() {
-	It("moves lastTransitionTime with the status only, and tells of transitions only", func() {
+	It("moves lastTransitionTime only with the status, and emits events only for transitions", func() {
 		manager := start()
-		cluster, leaf, base, other := newCluster(), unique("leaf"), unique("base"), unique("other")
-		register(leaf, required(base), optional(other))
+		cluster, leaf, base, alternative := newCluster(), unique("leaf"), unique("base"), unique("other")
+		register(leaf, required(base), optional(alternative))
 		install(cluster, leaf)
-		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring(other)))
-		uid := installed(cluster, leaf).UID
-		transition := func() metav1.Time { return now(degradedOf(cluster, leaf)).LastTransitionTime }
-		first := transition()
-		nextSecond := func(after metav1.Time) { // the API keeps seconds
-			Eventually(time.Now).Should(BeTemporally(">=", after.Add(time.Second)))
+		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring(alternative)))
+		uid := readAddOn(cluster, leaf).UID
+		transition := func() metav1.Time { return must(degradedOf(cluster, leaf)).LastTransitionTime }
+		transition1 := transition()
+		nextSecond := func(moment metav1.Time) { // the API keeps seconds
+			Eventually(time.Now).Should(BeTemporally(">=", moment.Add(time.Second)))
 		}
 
 		By("another message, and another reason, with the same status")
-		nextSecond(first)
-		running(cluster, base)
+		nextSecond(transition1)
+		installAvailable(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
-		Expect(transition()).To(Equal(first))
-		install(cluster, other)
+		Expect(transition()).To(Equal(transition1))
+		install(cluster, alternative)
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(ContainSubstring("being installed since ")))
-		Expect(transition()).To(Equal(first))
+		Expect(transition()).To(Equal(transition1))
 
 		By("another status")
-		report(cluster, other, metav1.ConditionTrue, leaseFresh)
+		report(cluster, alternative, metav1.ConditionTrue, leaseFresh)
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
-		Expect(transition().After(first.Time)).To(BeTrue())
-		second := transition()
-		nextSecond(second)
-		report(cluster, other, metav1.ConditionFalse, leaseStale)
+		Expect(transition().After(transition1.Time)).To(BeTrue())
+		transition2 := transition()
+		nextSecond(transition2)
+		report(cluster, alternative, metav1.ConditionFalse, leaseStale)
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails())
-		Expect(transition().After(second.Time)).To(BeTrue())
+		Expect(transition().After(transition2.Time)).To(BeTrue())
 
 		manager.rest()
-		Eventually(told(uid)).Should(HaveExactElements(
+		Eventually(eventsOf(uid)).Should(HaveExactElements(
 			HavePrefix(requiredReason+": Required addon '"+base+"' "),
-			HavePrefix(optionalReason+": Optional addon '"+other+"' "),
+			HavePrefix(optionalReason+": Optional addon '"+alternative+"' "),
 			HavePrefix(satisfiedReason+": "),
-			HavePrefix(optionalReason+": Optional addon '"+other+"' "),
+			HavePrefix(optionalReason+": Optional addon '"+alternative+"' "),
 		))
-		Expect(sum(now(manager.series(metrics.NameWrites, "addon", leaf, "result", "success")))).To(BeNumerically(">=", 5))
+		Expect(sum(must(manager.series(metrics.NameWrites, "addon", leaf, "result", "success")))).To(BeNumerically(">=", 5))
 	})
 })

@@ -30,27 +30,27 @@ func reporting(scope dependencyv1alpha1.ReportScope) func(*hub.Options) {
 	return func(o *hub.Options) { o.Reports = scope }
 }
 
-// reportOn reads the report on a cluster, nil where there is none; for Eventually.
+// reportOn reads the report on a cluster, which is nil if there is none. It is for Eventually.
 func reportOn(cluster string) func() (*dependencyReport, error) {
 	return func() (*dependencyReport, error) {
-		found := &dependencyReport{}
-		err := hubClient.Get(ctx, types.NamespacedName{Namespace: cluster, Name: cluster}, found)
+		report := &dependencyReport{}
+		err := hubClient.Get(ctx, types.NamespacedName{Namespace: cluster, Name: cluster}, report)
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
-		return found, err
+		return report, err
 	}
 }
 
-// verdictsOf reads a report as "addOn>dependency verdict" of each edge.
+// verdictsOf reads the edges of a report as "addOn>dependency verdict".
 func verdictsOf(cluster string) func() ([]string, error) {
 	return func() ([]string, error) {
-		found, err := reportOn(cluster)()
-		if found == nil {
+		report, err := reportOn(cluster)()
+		if report == nil {
 			return nil, err
 		}
 		verdicts := []string{}
-		for _, edge := range found.Edges {
+		for _, edge := range report.Edges {
 			text := fmt.Sprintf("%s>%s %s", edge.AddOn, edge.Dependency, edge.Verdict)
 			if edge.Held {
 				text += " held"
@@ -61,8 +61,8 @@ func verdictsOf(cluster string) func() ([]string, error) {
 	}
 }
 
-// printed is what kubectl addon report prints of a cluster.
-func printed(cluster string, flags ...string) *dependencyReport {
+// printedReport returns the report on a cluster that kubectl addon report prints.
+func printedReport(cluster string, flags ...string) *dependencyReport {
 	GinkgoHelper()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	command := cli.NewCommand(streams)
@@ -74,15 +74,15 @@ func printed(cluster string, flags ...string) *dependencyReport {
 	return &list.Items[0]
 }
 
-// content is a report without what only the hub has of it.
-func content(of *dependencyReport) *dependencyReport {
-	of = of.DeepCopy()
-	of.TypeMeta, of.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name}
-	return of
+// content returns a report without the fields that only the hub sets.
+func content(report *dependencyReport) *dependencyReport {
+	report = report.DeepCopy()
+	report.TypeMeta, report.ObjectMeta = metav1.TypeMeta{}, metav1.ObjectMeta{Namespace: report.Namespace, Name: report.Name}
+	return report
 }
 
-// written counts the changes of the report on a cluster until the spec ends.
-func written(cluster string) *atomic.Int32 {
+// countChanges counts the changes of the report on a cluster until the spec ends.
+func countChanges(cluster string) *atomic.Int32 {
 	GinkgoHelper()
 	var count atomic.Int32
 	watcher, err := hubClient.Watch(ctx, &dependencyv1alpha1.AddOnDependencyReportList{}, client.InNamespace(cluster))
@@ -107,7 +107,7 @@ var _ = Describe("The report on a cluster", func() {
 		register(middle, required(base))
 		register(leaf, required(middle), optional("nowhere"))
 		accept(cluster)
-		running(cluster, base, middle)
+		installAvailable(cluster, base, middle)
 	}
 	cleanUp := func() {
 		DeferCleanup(func() {
@@ -115,39 +115,39 @@ var _ = Describe("The report on a cluster", func() {
 		})
 	}
 
-	It("appears, changes, is what the plugin prints, and goes once all is satisfied", func() {
+	It("is created, changes, equals the plugin's output, and is deleted once all dependencies are satisfied", func() {
 		prepare()
 		cleanUp()
 		manager := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		manager.rest()
 		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
 
-		stored := func() *dependencyReport { return now(reportOn(cluster)) }
-		running(cluster, leaf)
+		storedReport := func() *dependencyReport { return must(reportOn(cluster)) }
+		installAvailable(cluster, leaf)
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(leaf + ">nowhere NotInstalled"))
-		Expect(stored().Labels).To(HaveKeyWithValue(names.ManagedBy, names.AddonManager))
-		Expect(stored().OwnerReferences).To(BeEmpty())
+		Expect(storedReport().Labels).To(HaveKeyWithValue(names.ManagedBy, names.AddonManager))
+		Expect(storedReport().OwnerReferences).To(BeEmpty())
 
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(
 			leaf+">"+middle+" NotAvailable", middle+">"+base+" NotAvailable", leaf+">nowhere NotInstalled"))
 		Eventually(func(g Gomega) {
-			g.Expect(content(printed(cluster))).To(Equal(content(stored())))
+			g.Expect(content(printedReport(cluster))).To(Equal(content(storedReport())))
 		}).Should(Succeed())
-		Expect(stored().Edges[0].RootCauses).To(ConsistOf(dependencyv1alpha1.ReportedCause{
+		Expect(storedReport().Edges[0].RootCauses).To(ConsistOf(dependencyv1alpha1.ReportedCause{
 			Dependent: middle, Target: base, Verdict: "NotAvailable", Reason: leaseStale,
 		}))
-		for _, edge := range stored().Edges {
+		for _, edge := range storedReport().Edges {
 			Expect(edge.Since).NotTo(BeNil(), edge.Dependency)
 		}
 
-		By("a leader that starts anew, which writes nothing")
+		By("a leader that restarts, which writes nothing")
 		manager.stop()
-		version, counted := stored().ResourceVersion, written(cluster)
-		again := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
-		again.rest()
-		Consistently(func() string { return stored().ResourceVersion }, "2s").Should(Equal(version))
-		Expect(counted.Load()).To(BeEquivalentTo(1), "the watch begins with it")
+		version, changes := storedReport().ResourceVersion, countChanges(cluster)
+		manager2 := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		manager2.rest()
+		Consistently(func() string { return storedReport().ResourceVersion }, "2s").Should(Equal(version))
+		Expect(changes.Load()).To(BeEquivalentTo(1), "the watch begins with it")
 
 		By("all being satisfied")
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)
@@ -155,24 +155,24 @@ var _ = Describe("The report on a cluster", func() {
 		Eventually(reportOn(cluster)).Should(BeNil())
 	})
 
-	It("has all edges with All, and keeps its verdicts while the cluster is lost", func() {
+	It("has all edges with --reports=all, and keeps its verdicts while the cluster is lost", func() {
 		prepare()
 		cleanUp()
 		start(reporting(dependencyv1alpha1.ReportAll))
-		running(cluster, leaf)
+		installAvailable(cluster, leaf)
 		edges := []string{leaf + ">nowhere NotInstalled", leaf + ">" + middle + " Satisfied", middle + ">" + base + " Satisfied"}
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(edges))
 		Eventually(func(g Gomega) {
-			g.Expect(content(printed(cluster, "--all"))).To(Equal(content(now(reportOn(cluster)))))
+			g.Expect(content(printedReport(cluster, "--all"))).To(Equal(content(must(reportOn(cluster)))))
 		}).Should(Succeed())
 
 		lose(cluster, base, middle, leaf)
-		var held []string
+		var heldEdges []string
 		for _, edge := range edges {
-			held = append(held, edge+" held")
+			heldEdges = append(heldEdges, edge+" held")
 		}
-		Eventually(verdictsOf(cluster)).Should(ConsistOf(held))
-		Expect(now(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Unsatisfied: 1, Held: 3}))
+		Eventually(verdictsOf(cluster)).Should(ConsistOf(heldEdges))
+		Expect(must(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Unsatisfied: 1, Held: 3}))
 
 		reach(cluster, metav1.ConditionTrue)
 		for _, addOn := range []string{base, middle, leaf} {
@@ -181,53 +181,53 @@ var _ = Describe("The report on a cluster", func() {
 		Eventually(verdictsOf(cluster)).Should(HaveExactElements(edges))
 	})
 
-	It("has the installations and upgrades that wait, as the plugin prints them, and goes when nothing waits", func() {
+	It("has the installations and upgrades that wait, as the plugin prints them, and is deleted when nothing waits", func() {
 		prepare()
 		cleanUp()
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		annotate := func(value string) {
 			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, addonv1alpha1.GateAnnotation, value)
-			Expect(hubClient.Patch(ctx, installed(cluster, middle), client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
+			Expect(hubClient.Patch(ctx, readAddOn(cluster, middle), client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 		}
-		waits := func() ([]string, error) {
-			found, err := reportOn(cluster)()
-			if found == nil {
+		waitingEntries := func() ([]string, error) {
+			report, err := reportOn(cluster)()
+			if report == nil {
 				return nil, err
 			}
-			var waits []string
-			for _, wait := range found.Waiting {
+			var entries []string
+			for _, wait := range report.Waiting {
 				text := fmt.Sprintf("%s %s %q", wait.AddOn, wait.Kind, wait.Template)
 				for _, edge := range wait.Dependencies {
 					text += " " + edge.Dependency + " " + edge.Verdict
 				}
-				waits = append(waits, text)
+				entries = append(entries, text)
 			}
-			return waits, err
+			return entries, err
 		}
 		upgradable := metav1.Condition{
 			Type: "Upgradable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "as tested",
 		}
-		related := []byte(`{"status":{"relatedObjects":[` +
+		patch := []byte(`{"status":{"relatedObjects":[` +
 			`{"group":"addon.open-cluster-management.io","resource":"addontemplates","name":"next"}]}}`)
 		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
 
 		annotate(`"closed"`)
-		Eventually(waits).Should(HaveExactElements(middle + ` Installation ""`))
+		Eventually(waitingEntries).Should(HaveExactElements(middle + ` Installation ""`))
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
-		Eventually(waits).Should(HaveExactElements(middle + ` Installation "" ` + base + " NotAvailable"))
-		Expect(now(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Failing: 1, Waiting: 1, Unsatisfied: 1}))
+		Eventually(waitingEntries).Should(HaveExactElements(middle + ` Installation "" ` + base + " NotAvailable"))
+		Expect(must(reportOn(cluster)).Summary).To(Equal(dependencyv1alpha1.ReportSummary{Failing: 1, Waiting: 1, Unsatisfied: 1}))
 		report(cluster, base, metav1.ConditionTrue, leaseFresh)
 
 		annotate("null")
 		Eventually(reportOn(cluster)).Should(BeNil())
-		Expect(hubClient.Status().Patch(ctx, installed(cluster, middle), client.RawPatch(types.MergePatchType, related))).To(Succeed())
-		Expect(say(cluster, middle, upgradable)).To(Succeed())
-		Eventually(waits).Should(HaveExactElements(middle + ` Upgrade "next"`))
+		Expect(hubClient.Status().Patch(ctx, readAddOn(cluster, middle), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+		Expect(setAsOCM(cluster, middle, upgradable)).To(Succeed())
+		Eventually(waitingEntries).Should(HaveExactElements(middle + ` Upgrade "next"`))
 		Eventually(func(g Gomega) {
-			g.Expect(content(printed(cluster))).To(Equal(content(now(reportOn(cluster)))))
+			g.Expect(content(printedReport(cluster))).To(Equal(content(must(reportOn(cluster)))))
 		}).Should(Succeed())
 		upgradable.Status = metav1.ConditionTrue
-		Expect(say(cluster, middle, upgradable)).To(Succeed())
+		Expect(setAsOCM(cluster, middle, upgradable)).To(Succeed())
 		Eventually(reportOn(cluster)).Should(BeNil())
 	})
 
@@ -235,53 +235,53 @@ var _ = Describe("The report on a cluster", func() {
 		prepare()
 		cleanUp()
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
-		running(cluster, leaf)
+		installAvailable(cluster, leaf)
 		Eventually(reportOn(cluster)).ShouldNot(BeNil())
-		counted, began := written(cluster), time.Now()
-		for i := 0; time.Since(began) < 4*time.Second; i++ {
+		changes, start := countChanges(cluster), time.Now()
+		for i := 0; time.Since(start) < 4*time.Second; i++ {
 			report(cluster, base, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionTrue}[i%2], fmt.Sprint("Change", i))
 		}
 		report(cluster, base, metav1.ConditionFalse, "Last")
 		Eventually(verdictsOf(cluster)).Should(ContainElement(middle + ">" + base + " NotAvailable"))
-		took := time.Since(began)
-		Expect(counted.Load()).To(BeNumerically("<=", 2+took/time.Second), "one more is what the watch begins with")
+		took := time.Since(start)
+		Expect(changes.Load()).To(BeNumerically("<=", 2+took/time.Second), "one more is what the watch begins with")
 	})
 
-	It("is no larger than its bound, and counts what is left out", func() {
+	It("is no larger than its bound, and counts the omitted entries", func() {
 		cluster, leaf = newCluster(), unique("leaf")
 		cleanUp()
-		var missing []addonv1alpha1.AddonDependency
+		var nowhere []addonv1alpha1.AddonDependency
 		for i := range 40 {
-			missing = append(missing, required(fmt.Sprintf("%s-%02d", strings.Repeat("x", 200), i)))
+			nowhere = append(nowhere, required(fmt.Sprintf("%s-%02d", strings.Repeat("x", 200), i)))
 		}
 		for i := range 10 {
 			name := fmt.Sprintf("%s-%d", leaf, i)
-			register(name, missing...)
+			register(name, nowhere...)
 			install(cluster, name)
 		}
 		start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		Eventually(func(g Gomega) {
-			found := now(reportOn(cluster))
-			g.Expect(found).NotTo(BeNil())
-			g.Expect(found.Summary.Unsatisfied).To(BeEquivalentTo(400))
-			g.Expect(len(found.Edges) + len(found.NeededBy) + int(found.Summary.LeftOut)).To(Equal(440))
-			g.Expect(found.Summary.LeftOut).To(BeNumerically(">", 0))
-			encoded, err := json.Marshal(found)
+			report := must(reportOn(cluster))
+			g.Expect(report).NotTo(BeNil())
+			g.Expect(report.Summary.Unsatisfied).To(BeEquivalentTo(400))
+			g.Expect(len(report.Edges) + len(report.NeededBy) + int(report.Summary.LeftOut)).To(Equal(440))
+			g.Expect(report.Summary.LeftOut).To(BeNumerically(">", 0))
+			encoded, err := json.Marshal(report)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(len(encoded)).To(And(BeNumerically(">", dependencies.MaxBytes/2), BeNumerically("<=", dependencies.MaxBytes)))
 		}).Should(Succeed())
 	})
 
-	It("is deleted by a leader without reports, and then not made", func() {
+	It("is deleted by a leader without reports, and not created again", func() {
 		prepare()
-		running(cluster, leaf)
-		first := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
+		installAvailable(cluster, leaf)
+		manager1 := start(reporting(dependencyv1alpha1.ReportUnsatisfied))
 		Eventually(reportOn(cluster)).ShouldNot(BeNil())
-		first.stop()
-		second := start()
+		manager1.stop()
+		manager2 := start()
 		Eventually(reportOn(cluster)).Should(BeNil())
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
-		second.rest()
+		manager2.rest()
 		Consistently(reportOn(cluster), "1500ms").Should(BeNil())
 	})
 })

@@ -14,19 +14,19 @@ var _ = Describe("An edge that checks settings", func() {
 			`, config: {expression: "config.?mode.orValue('') == 'grpc'", message: Streams need gRPC.}}]`)
 		configure(cluster, "grpc", "grpc")
 		configure(cluster, "http", "http")
-		running(cluster, base, leaf)
-		other := requiredFails(HaveSuffix(
+		installAvailable(cluster, base, leaf)
+		otherFinding := requiredFails(HaveSuffix(
 			"Streams need gRPC. (not true of its settings: config.?mode.orValue('') == 'grpc')"))
 
-		refer(cluster, leaf, "grpc") // of the dependent, which does not count
-		Eventually(degradedOf(cluster, leaf)).Should(other, "no settings at all")
+		refer(cluster, leaf, "grpc") // the dependent refers to it, which does not count
+		Eventually(degradedOf(cluster, leaf)).Should(otherFinding, "no settings at all")
 		refer(cluster, base, "grpc")
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 		reconfigure(cluster, "grpc", "proxy")
-		Eventually(degradedOf(cluster, leaf)).Should(other)
+		Eventually(degradedOf(cluster, leaf)).Should(otherFinding)
 		reconfigure(cluster, "grpc", "grpc")
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 		refer(cluster, base, "http")
-		Eventually(degradedOf(cluster, leaf)).Should(other)
+		Eventually(degradedOf(cluster, leaf)).Should(otherFinding)
 	})
 })

@@ -22,11 +22,11 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// shaken is a hub on which everything changes that verdicts depend on.
+// shaken is a hub on which all inputs of verdicts change at random.
 type shaken struct {
 	chance           *rand.Rand
 	clusters, addOns []string
-	templates        []string // of the versions 0.5.0 and 0.6.0
+	templates        []string // AddOnTemplates of the versions 0.5.0 and 0.6.0
 }
 
 func newShaken() *shaken {
@@ -40,9 +40,9 @@ func newShaken() *shaken {
 	}
 	for i := range s.addOns {
 		s.addOns[i] = unique("agreed")
-		registered := register(s.addOns[i], s.edges(s.addOns[:i])...)
+		registration := register(s.addOns[i], s.edges(s.addOns[:i])...)
 		if s.chance.IntN(3) == 0 {
-			amend(registered.Name, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
+			amend(registration.Name, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
 				addOn.Spec.Requirements = &addonv1alpha1.AddonRequirements{
 					Kubernetes: ">= 1.30", Claims: map[string]addonv1alpha1.ClaimRequirement{"product": "OpenShift"},
 				}
@@ -52,21 +52,21 @@ func newShaken() *shaken {
 	for i := range s.clusters {
 		s.clusters[i] = newCluster()
 		accept(s.clusters[i])
-		running(s.clusters[i], agentAddOn)
+		installAvailable(s.clusters[i], agentAddOn)
 		configure(s.clusters[i], "on", "on")
 		configure(s.clusters[i], "off", "off")
 		for _, addOn := range s.addOns {
 			if s.chance.IntN(5) > 0 {
-				running(s.clusters[i], addOn)
+				installAvailable(s.clusters[i], addOn)
 			}
 		}
 	}
 	return s
 }
 
-// edges are edges of all kinds, on some of the add-ons.
-func (s *shaken) edges(on []string) (edges []addonv1alpha1.AddonDependency) {
-	for _, name := range on {
+// edges returns edges of all kinds, on some of the add-ons.
+func (s *shaken) edges(clusters []string) (edges []addonv1alpha1.AddonDependency) {
+	for _, name := range clusters {
 		edge := required(name)
 		switch s.chance.IntN(12) {
 		case 0:
@@ -92,48 +92,48 @@ func (s *shaken) edges(on []string) (edges []addonv1alpha1.AddonDependency) {
 			Name: "kinds", Type: addonv1alpha1.DependencyTypeRequired,
 			API: &addonv1alpha1.DependencyAPI{
 				AddonAPI: addonv1alpha1.AddonAPI{Group: "agreed.io", Kind: fmt.Sprintf("Kind%d", s.chance.IntN(2))},
-				ServedBy: oneOf(s.chance, "", addonv1alpha1.APIServerHub, addonv1alpha1.APIServerHostingCluster),
+				ServedBy: pick(s.chance, "", addonv1alpha1.APIServerHub, addonv1alpha1.APIServerHostingCluster),
 			},
 		})
 	}
 	return edges
 }
 
-// shake changes something of an add-on, of its cluster, or of the agent there.
+// shake changes an add-on, its cluster, or the state of the agent there.
 func (s *shaken) shake() {
 	GinkgoHelper()
-	cluster, addOn := oneOf(s.chance, s.clusters...), oneOf(s.chance, s.addOns...)
-	there, err := version(cluster, addOn)()
+	cluster, addOn := pick(s.chance, s.clusters...), pick(s.chance, s.addOns...)
+	version, err := version(cluster, addOn)()
 	statuses := []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse}
 	switch roll := s.chance.IntN(18); {
 	case roll == 16:
 		s.defineOrDelete("Kind0")
-	case roll == 17 && err == nil && there != "":
-		host(cluster, addOn, oneOf(s.chance, append(s.clusters, "", "unregistered")...))
+	case roll == 17 && err == nil && version != "":
+		host(cluster, addOn, pick(s.chance, append(s.clusters, "", "unregistered")...))
 	case roll == 0:
 		s.loseOrReturn(cluster)
 	case roll == 1:
-		answer(cluster, oneOf(s.chance, statuses...), oneOf(s.chance, "", "0.5.0", "0.6.0"))
+		reportFacts(cluster, pick(s.chance, statuses...), pick(s.chance, "", "0.5.0", "0.6.0"))
 	case roll == 2:
-		report(cluster, agentAddOn, oneOf(s.chance, statuses...), leaseStale)
+		report(cluster, agentAddOn, pick(s.chance, statuses...), leaseStale)
 	case roll == 3:
-		label(cluster, "gated", oneOf(s.chance, "true", "false"))
+		label(cluster, "gated", pick(s.chance, "true", "false"))
 	case roll == 4:
-		setStatus(cluster, kubernetesVersion(oneOf(s.chance, "v1.29.3", "v1.31.0")))
+		setStatus(cluster, kubernetesVersion(pick(s.chance, "v1.29.3", "v1.31.0")))
 	case roll == 5:
-		setStatus(cluster, claim("product", oneOf(s.chance, "OpenShift", "Other")))
-	case err != nil || there == "":
-		running(cluster, addOn)
+		setStatus(cluster, claim("product", pick(s.chance, "OpenShift", "Other")))
+	case err != nil || version == "":
+		installAvailable(cluster, addOn)
 	case roll == 6:
 		uninstall(cluster, addOn)
 	case roll == 7:
-		versionAnnotation(cluster, addOn, oneOf(s.chance, "0.5.0", "0.6.0"))
+		versionAnnotation(cluster, addOn, pick(s.chance, "0.5.0", "0.6.0"))
 	case roll == 8:
-		refer(cluster, addOn, oneOf(s.chance, "on", "off"))
+		refer(cluster, addOn, pick(s.chance, "on", "off"))
 	case roll == 9:
-		before, after := oneOf(s.chance, s.templates...), oneOf(s.chance, s.templates...)
-		deploy(cluster, addOn, before, before)
-		deploy(cluster, addOn, oneOf(s.chance, "", after), after)
+		oldTemplate, newTemplate := pick(s.chance, s.templates...), pick(s.chance, s.templates...)
+		deploy(cluster, addOn, oldTemplate, oldTemplate)
+		deploy(cluster, addOn, pick(s.chance, "", newTemplate), newTemplate)
 	case roll < 12:
 		report(cluster, addOn, metav1.ConditionFalse, leaseStale)
 	default:
@@ -141,7 +141,7 @@ func (s *shaken) shake() {
 	}
 }
 
-// defineOrDelete has the hub begin or cease to serve a kind that edges are on.
+// defineOrDelete begins or ceases to serve a kind that edges refer to.
 func (s *shaken) defineOrDelete(kind string) {
 	GinkgoHelper()
 	crd := customResource("agreed.io", kind)
@@ -149,12 +149,12 @@ func (s *shaken) defineOrDelete(kind string) {
 		Expect(client.IgnoreNotFound(hubClient.Delete(ctx, crd))).To(Succeed())
 		return
 	}
-	// One that is still being deleted is created in another round.
+	// A definition that is still being deleted is created in another round.
 	Expect(client.IgnoreAlreadyExists(hubClient.Create(ctx, crd))).To(Succeed())
 	DeferCleanup(func() { Expect(client.IgnoreNotFound(hubClient.Delete(ctx, crd))).To(Succeed()) })
 }
 
-// customResource is the definition of a kind.
+// customResource returns the definition of a kind.
 func customResource(group, kind string) *apiextensionsv1.CustomResourceDefinition {
 	singular := strings.ToLower(kind)
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: singular + "s." + group}}
@@ -169,16 +169,16 @@ func customResource(group, kind string) *apiextensionsv1.CustomResourceDefinitio
 	return crd
 }
 
-// host has another managed cluster run the agent of an add-on; empty: its own one does.
-func host(cluster, addOn, by string) {
+// host makes another managed cluster run the agent of an add-on. The add-on's own cluster runs it if host is empty.
+func host(cluster, addOn, host string) {
 	GinkgoHelper()
 	key := types.NamespacedName{Namespace: cluster, Name: addOn}
 	alter(&addonv1alpha1.ManagedClusterAddOn{}, key, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
-		metav1.SetMetaDataAnnotation(&a.ObjectMeta, ocmv1alpha1.HostingClusterNameAnnotationKey, by)
+		metav1.SetMetaDataAnnotation(&a.ObjectMeta, ocmv1alpha1.HostingClusterNameAnnotationKey, host)
 	})
 }
 
-// loseOrReturn is a loss of the cluster as OCM's hub writes it, or its return.
+// loseOrReturn makes the hub lose the cluster as OCM does, or report it as available again.
 func (s *shaken) loseOrReturn(cluster string) {
 	GinkgoHelper()
 	if s.chance.IntN(3) > 0 {
@@ -186,16 +186,17 @@ func (s *shaken) loseOrReturn(cluster string) {
 		return
 	}
 	lose(cluster)
-	for addOn := range now(versions(cluster)) {
+	for addOn := range must(versions(cluster)) {
 		report(cluster, addOn, metav1.ConditionUnknown, clusterLost)
 	}
 }
 
-func oneOf[T any](chance *rand.Rand, all ...T) T { return all[chance.IntN(len(all))] }
+func pick[T any](chance *rand.Rand, items ...T) T { return items[chance.IntN(len(items))] }
 
-// answer reports as an agent that is an add-on all that is requested: whether APIs are served,
-// and versions. It reports whether anything is requested.
-func answer(cluster string, served metav1.ConditionStatus, version string) bool {
+// reportFacts reports all requested facts, as an agent that is an add-on: whether APIs are served, and versions. It reports
+// whether facts are
+// requested.
+func reportFacts(cluster string, served metav1.ConditionStatus, version string) bool {
 	GinkgoHelper()
 	key, facts := types.NamespacedName{Namespace: cluster, Name: cluster}, &dependencyv1alpha1.ManagedClusterFacts{}
 	if hubClient.Get(ctx, key, facts) != nil {
@@ -217,48 +218,50 @@ func answer(cluster string, served metav1.ConditionStatus, version string) bool 
 	return true
 }
 
-// differences are those between a stored report, and the one that the plugin prints. Of what
-// is held, the plugin has no last verdict; addon-manager also has a verdict where it
-// remembers which AddOnTemplate ran before a rollout. The plugin then holds that one, and says why.
-func differences(cluster string, stored, plugin *dependencyReport) (differ []string) {
-	if stored == nil || plugin == nil {
-		if stored != plugin {
-			differ = append(differ, fmt.Sprintf("%s: one report is missing: %v, %v", cluster, stored, plugin))
+// differences returns the differences between a stored report and the report that the plugin prints. The plugin has no last verdict of
+// held edges. addon-manager also has a verdict where it remembers the AddOnTemplate that ran before a rollout. The plugin then holds
+// that edge and explains why.
+func differences(cluster string, report, plugin *dependencyReport) (differ []string) {
+	if report == nil || plugin == nil {
+		if report != plugin {
+			differ = append(differ, fmt.Sprintf("%s: one report is missing: %v, %v", cluster, report, plugin))
 		}
 		return differ
 	}
-	stored, plugin = content(stored), content(plugin)
-	held, explained := map[string]bool{}, map[string]bool{}
+	report, plugin = content(report), content(plugin)
+	heldEdges, explainedEdges := map[string]bool{}, map[string]bool{}
 	for _, edge := range plugin.Edges {
-		held[edge.AddOn+">"+edge.Dependency] = edge.Held
-		explained[edge.AddOn+">"+edge.Dependency] = edge.Held && edge.Found != ""
+		heldEdges[edge.AddOn+">"+edge.Dependency] = edge.Held
+		explainedEdges[edge.AddOn+">"+edge.Dependency] = edge.Held && edge.Found != ""
 	}
-	for _, edge := range stored.Edges {
-		if held[edge.AddOn+">"+edge.Dependency] && !edge.Held && !explained[edge.AddOn+">"+edge.Dependency] {
+	for _, edge := range report.Edges {
+		if heldEdges[edge.AddOn+">"+edge.Dependency] && !edge.Held && !explainedEdges[edge.AddOn+">"+edge.Dependency] {
 			differ = append(differ, fmt.Sprintf("%s: held by the plugin only, without a reason: %+v", cluster, edge))
 		}
 	}
-	for _, of := range []*dependencyReport{stored, plugin} {
-		kept := of.Edges[:0]
-		for _, edge := range of.Edges {
-			if !held[edge.AddOn+">"+edge.Dependency] {
-				kept = append(kept, edge)
+	for _, report := range []*dependencyReport{report, plugin} {
+		remaining := report.Edges[:0]
+		for _, edge := range report.Edges {
+			if !heldEdges[edge.AddOn+">"+edge.Dependency] {
+				remaining = append(remaining, edge)
 			}
 		}
-		of.Edges = kept
-		of.Pending = slices.DeleteFunc(of.Pending, func(p dependencyv1alpha1.PendingEdge) bool { return held[p.AddOn+">"+p.Dependency] })
-		slices.SortFunc(of.Edges, func(a, b dependencyv1alpha1.ReportedEdge) int {
+		report.Edges = remaining
+		report.Pending = slices.DeleteFunc(report.Pending, func(p dependencyv1alpha1.PendingEdge) bool {
+			return heldEdges[p.AddOn+">"+p.Dependency]
+		})
+		slices.SortFunc(report.Edges, func(a, b dependencyv1alpha1.ReportedEdge) int {
 			return compare.Or(compare.Compare(a.AddOn, b.AddOn), compare.Compare(a.Dependency, b.Dependency))
 		})
-		if slices.Contains(slices.Collect(maps.Values(held)), true) {
-			of.Summary, of.NeededBy = dependencyv1alpha1.ReportSummary{}, nil // they count what is held
-			for i := range of.Edges {
-				of.Edges[i].RootCauses = nil // they pass through what is held
+		if slices.Contains(slices.Collect(maps.Values(heldEdges)), true) {
+			report.Summary, report.NeededBy = dependencyv1alpha1.ReportSummary{}, nil // they count held edges
+			for i := range report.Edges {
+				report.Edges[i].RootCauses = nil // they pass through held edges
 			}
 		}
 	}
-	if !equality.Semantic.DeepEqual(stored, plugin) { // a list of which all was left out is as none
-		differ = append(differ, fmt.Sprintf("%s: stored (-) and printed (+): %s", cluster, cmp.Diff(stored, plugin)))
+	if !equality.Semantic.DeepEqual(report, plugin) { // an emptied list equals no list
+		differ = append(differ, fmt.Sprintf("%s: stored (-) and printed (+): %s", cluster, cmp.Diff(report, plugin)))
 	}
 	return differ
 }

@@ -1,5 +1,4 @@
-// Package hub tests addon-manager against a real API server: what it writes,
-// when it does not write, and what it tells, case by case.
+// Package hub tests addon-manager against a real API server, case by case: its writes, the absence of writes, and its reports.
 package hub
 
 import (
@@ -22,19 +21,19 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// mutationDetector has every informer compare its objects with copies of them
-// and panic at the first difference. client-go reads it before main.
+// mutationDetector has every informer compare its objects with copies of them, and panic at the first difference. client-go reads the
+// variable before main.
 const mutationDetector = "KUBE_CACHE_MUTATION_DETECTOR"
 
 var (
 	ctx        context.Context
 	hubCluster *testenv.Cluster
 	hubConfig  *rest.Config
-	hubClient  client.WithWatch // reads and writes at the API server: no cache
+	hubClient  client.WithWatch // uncached
 )
 
-// TestMain starts itself again with the mutation detector on: addon-manager
-// reads its cache without copies, and so may change nothing in it.
+// TestMain starts the test again with the mutation detector on. addon-manager reads its cache without copies, so it may not change the
+// cached objects.
 func TestMain(m *testing.M) {
 	if os.Getenv(mutationDetector) == "" {
 		executable, err := os.Executable()

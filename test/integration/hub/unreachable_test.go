@@ -15,8 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 )
 
-// lose is what OCM's hub does when a cluster's lease stops: the cluster first,
-// then all its add-ons.
+// lose sets conditions as OCM's hub does when a cluster's lease stops: first on the cluster, then on all its add-ons.
 func lose(cluster string, addOns ...string) {
 	GinkgoHelper()
 	reach(cluster, metav1.ConditionUnknown)
@@ -25,15 +24,14 @@ func lose(cluster string, addOns ...string) {
 	}
 }
 
-// reachAt sets Available of a ManagedCluster as the cluster does by itself, whose
-// clock is off by the given time.
-func reachAt(cluster string, status metav1.ConditionStatus, off time.Duration) {
+// reachAt sets Available of a ManagedCluster as the cluster does, with a clock that has an offset.
+func reachAt(cluster string, status metav1.ConditionStatus, offset time.Duration) {
 	GinkgoHelper()
-	setStatus(cluster, func(stored *clusterv1.ManagedClusterStatus) {
-		meta.RemoveStatusCondition(&stored.Conditions, clusterv1.ManagedClusterConditionAvailable)
-		meta.SetStatusCondition(&stored.Conditions, metav1.Condition{
+	setStatus(cluster, func(managedClusterStatus *clusterv1.ManagedClusterStatus) {
+		meta.RemoveStatusCondition(&managedClusterStatus.Conditions, clusterv1.ManagedClusterConditionAvailable)
+		meta.SetStatusCondition(&managedClusterStatus.Conditions, metav1.Condition{
 			Type: clusterv1.ManagedClusterConditionAvailable, Status: status, Reason: "Test", LastTransitionTime: metav1.NewTime(
-				time.Now().Add(off),
+				time.Now().Add(offset),
 			),
 		})
 	})
@@ -51,7 +49,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		register(leaf, required(base))
 		register(shaky, required("nowhere"))
 		accept(cluster)
-		running(cluster, base, leaf, shaky)
+		installAvailable(cluster, base, leaf, shaky)
 		Eventually(degradedOf(cluster, shaky)).Should(requiredFails())
 		manager.rest()
 	}
@@ -59,12 +57,12 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 	It("has its verdicts held: nothing is written while all is Unknown", func() {
 		prepare(evaluation.OfflineHold)
 		lose(cluster, base, leaf, shaky)
-		lost := now(versions(cluster))
-		before := applies()
+		versionsBefore := must(versions(cluster))
+		appliesBefore := applies()
 		manager.rest()
-		Consistently(versions(cluster)).Should(Equal(lost))
-		Expect(applies() - before).To(BeZero())
-		Expect(now(manager.unsatisfied(shaky))).To(HaveExactElements(1.0), "the last verdict is still told")
+		Consistently(versions(cluster)).Should(Equal(versionsBefore))
+		Expect(applies() - appliesBefore).To(BeZero())
+		Expect(must(manager.unsatisfied(shaky))).To(HaveExactElements(1.0), "the last verdict is still told")
 		Expect(manager.series(metrics.NameHeld, "addon", shaky, "verdict", "NotInstalled")()).To(HaveExactElements(1.0))
 		Expect(manager.series(metrics.NameHeld, "addon", leaf, "verdict", "Satisfied")()).To(HaveExactElements(1.0))
 		Expect(manager.series(metrics.NameRoots, "addon", "nowhere")()).To(BeEmpty(), "nothing is known of it now")
@@ -72,52 +70,52 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		By("the cluster coming back before its add-ons report")
 		reach(cluster, metav1.ConditionTrue)
 		manager.rest()
-		Consistently(versions(cluster)).Should(Equal(lost))
+		Consistently(versions(cluster)).Should(Equal(versionsBefore))
 
 		By("its add-ons reporting as before")
 		for _, addOn := range []string{base, leaf, shaky} {
 			report(cluster, addOn, metav1.ConditionTrue, leaseFresh)
 		}
 		manager.rest()
-		Expect(applies() - before).To(BeZero())
+		Expect(applies() - appliesBefore).To(BeZero())
 	})
 
-	It("has its verdicts held where the loss is seen on an add-on first, and by the hub's clock alone", func() {
+	It("has its verdicts held where the loss is observed on an add-on first, and by the hub's clock alone", func() {
 		for _, clock := range []time.Duration{-6 * time.Minute, 24 * time.Hour} {
 			prepare(evaluation.OfflineHold)
 			By("the clock of the managed cluster being " + clock.String() + " off")
 			reachAt(cluster, metav1.ConditionFalse, clock)
 			reachAt(cluster, metav1.ConditionTrue, clock)
 			manager.rest()
-			before := applies()
+			appliesBefore := applies()
 			report(cluster, base, metav1.ConditionUnknown, clusterLost)
 			manager.rest()
 			reach(cluster, metav1.ConditionUnknown)
 			manager.rest()
 			reachAt(cluster, metav1.ConditionTrue, clock)
 			manager.rest()
-			Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+			Expect(must(degradedOf(cluster, leaf))).To(BeNil())
 			report(cluster, base, metav1.ConditionTrue, leaseFresh)
 			manager.rest()
-			Expect(applies() - before).To(BeZero())
+			Expect(applies() - appliesBefore).To(BeZero())
 			manager.stop()
 		}
 	})
 
-	It("has written what differs when it is back", func() {
+	It("gets the changed verdicts when it is back", func() {
 		prepare(evaluation.OfflineHold)
 		reach(cluster, metav1.ConditionUnknown)
-		Eventually(func(g Gomega) { // the manager has to know before anything else happens
-			running(cluster, "nowhere")
+		Eventually(func(g Gomega) { // the manager has to observe it before the next step
+			installAvailable(cluster, "nowhere")
 			manager.rest()
-			g.Expect(now(degradedOf(cluster, shaky))).To(requiredFails())
+			g.Expect(must(degradedOf(cluster, shaky))).To(requiredFails())
 		}).Should(Succeed())
-		before := applies()
+		appliesBefore := applies()
 
 		reach(cluster, metav1.ConditionTrue)
 		Eventually(degradedOf(cluster, shaky)).Should(satisfied())
 		manager.rest()
-		Expect(applies()-before).To(BeEquivalentTo(1), "only what differs")
+		Expect(applies()-appliesBefore).To(BeEquivalentTo(1), "only what differs")
 	})
 
 	It("is evaluated as usual when its ManagedCluster is removed", func() {
@@ -126,7 +124,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		manager.rest()
 		report(cluster, base, metav1.ConditionFalse, leaseStale)
 		manager.rest()
-		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+		Expect(must(degradedOf(cluster, leaf))).To(BeNil())
 
 		object := &clusterv1.ManagedCluster{}
 		Expect(hubClient.Get(ctx, types.NamespacedName{Name: cluster}, object)).To(Succeed())
@@ -134,11 +132,11 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
 	})
 
-	It("has nothing held where there is no ManagedCluster to come back", func() {
+	It("has nothing held without a ManagedCluster that could come back", func() {
 		prepare(evaluation.OfflineHold)
 		report(cluster, base, metav1.ConditionUnknown, clusterLost)
 		manager.rest()
-		Expect(now(degradedOf(cluster, leaf))).To(BeNil())
+		Expect(must(degradedOf(cluster, leaf))).To(BeNil())
 
 		object := &clusterv1.ManagedCluster{}
 		Expect(hubClient.Get(ctx, types.NamespacedName{Name: cluster}, object)).To(Succeed())
@@ -146,7 +144,7 @@ var _ = Describe("A managed cluster that cannot be reached", func() {
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(Available=Unknown, " + clusterLost)))
 	})
 
-	It("is evaluated by the letter with --offline=strict", func() {
+	It("is evaluated strictly with --offline=strict", func() {
 		prepare(evaluation.OfflineStrict)
 		lose(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("(Available=Unknown, " + clusterLost)))

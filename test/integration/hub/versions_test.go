@@ -32,9 +32,9 @@ func relabel(template, version string) {
 	})
 }
 
-// deploy has an add-on refer to an AddOnTemplate, as OCM's addon-manager does: until
-// a rollout on the cluster is done, none is running. test/integration/versions shows that.
-func deploy(cluster, addOn, running, desired string) {
+// deploy makes an add-on refer to an AddOnTemplate, as OCM's addon-manager does. Until a rollout on the cluster is done, no template is
+// running. test/integration/versions shows that.
+func deploy(cluster, addOn, current, desired string) {
 	GinkgoHelper()
 	key := types.NamespacedName{Namespace: cluster, Name: addOn}
 	config := func(name string) *ocmv1alpha1.ConfigSpecHash {
@@ -47,53 +47,50 @@ func deploy(cluster, addOn, running, desired string) {
 		a.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
 			ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 			ConfigReferent:      ocmv1alpha1.ConfigReferent{Name: desired},
-			DesiredConfig:       config(desired), LastAppliedConfig: config(running),
+			DesiredConfig:       config(desired), LastAppliedConfig: config(current),
 		}}
 	})
 }
 
-// withoutLease answers as an addon-agent does of an add-on that has no lease, so
-// that no spec has to wait until no answer is expected any more.
-func withoutLease(cluster, addOn string) {
+// reportNoLease reports that an add-on has no lease, as addon-agent does. So no spec has to wait until a report is no longer expected.
+func reportNoLease(cluster, addOn string) {
 	GinkgoHelper()
 	key := types.NamespacedName{Namespace: cluster, Name: cluster}
-	requested := dependencyv1alpha1.AddOn{Name: addOn}
+	request := dependencyv1alpha1.AddOn{Name: addOn}
 	Eventually(func() ([]dependencyv1alpha1.AddOn, error) {
 		facts := &dependencyv1alpha1.ManagedClusterFacts{}
 		err := hubClient.Get(ctx, key, facts)
 		return facts.Spec.AddOns, err
-	}).Should(ContainElement(requested))
+	}).Should(ContainElement(request))
 	alter(&dependencyv1alpha1.ManagedClusterFacts{}, key, true, func(facts *dependencyv1alpha1.ManagedClusterFacts) {
 		facts.Status.AddOns = append(facts.Status.AddOns, dependencyv1alpha1.AddOnFact{
-			AddOn: requested, Reason: dependencyv1alpha1.ReasonLeaseNotFound, Message: "the add-on has no lease",
+			AddOn: request, Reason: dependencyv1alpha1.ReasonLeaseNotFound, Message: "the add-on has no lease",
 		})
 	})
 }
 
-// syncAnnotations is a double of syncAddonAnnotations in OCM's
-// pkg/addon/controllers/addonannotation/controller.go, which came with 1.3.0 and
-// was read at commit 00f84c3, after 1.3.1. OCM 1.2.1, the newest that builds as a Go module, has no such
-// controller. It makes the annotations of a ManagedClusterAddOn that have the
-// prefix equal to those of its ManagedCluster.
-func syncAnnotations(ofAddOn, ofCluster map[string]string) {
+// syncAnnotations is a double of syncAddonAnnotations in OCM's pkg/addon/controllers/addonannotation/controller.go. That controller
+// came with 1.3.0, and was read at commit 00f84c3, after 1.3.1. OCM 1.2.1, the newest that builds as a Go module, does not have it. It
+// copies the annotations with the prefix from a ManagedCluster to its ManagedClusterAddOns, and removes others with the prefix.
+func syncAnnotations(addOnAnnotations, clusterAnnotations map[string]string) {
 	const prefix = "addon.open-cluster-management.io"
-	for key := range ofAddOn {
-		if _, exists := ofCluster[key]; strings.HasPrefix(key, prefix) && !exists {
-			delete(ofAddOn, key)
+	for key := range addOnAnnotations {
+		if _, exists := clusterAnnotations[key]; strings.HasPrefix(key, prefix) && !exists {
+			delete(addOnAnnotations, key)
 		}
 	}
-	for key, value := range ofCluster {
+	for key, value := range clusterAnnotations {
 		if strings.HasPrefix(key, prefix) {
-			ofAddOn[key] = value
+			addOnAnnotations[key] = value
 		}
 	}
 }
 
 var _ = Describe("The version of an add-on", Ordered, func() {
 	var manager *process
-	var cluster, other string
+	var cluster, otherCluster string
 
-	// dependents register an add-on, and one that depends on version 0.6 of it.
+	// dependents registers an add-on, and another add-on that depends on version 0.6 of it.
 	dependents := func() (base, leaf string) {
 		GinkgoHelper()
 		base, leaf = unique("base"), unique("versions")
@@ -104,9 +101,9 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 
 	BeforeAll(func() {
 		manager = start()
-		cluster, other = newCluster(), newCluster()
+		cluster, otherCluster = newCluster(), newCluster()
 		accept(cluster)
-		accept(other)
+		accept(otherCluster)
 	})
 
 	It("is that of the AddOnTemplate that runs on the cluster", func() {
@@ -117,18 +114,18 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 		create(template)
 		create(addOnTemplate(v6))
 		relabel(v6, "0.6.0")
-		for _, each := range []string{cluster, other} {
-			running(each, base)
-			versionAnnotation(each, base, "0.6.5")
-			deploy(each, base, v5, v5)
-			install(each, leaf)
-			withoutLease(each, base)
-			Eventually(degradedOf(each, leaf)).Should(requiredFails(HaveSuffix("(version 0.5.0 from its AddOnTemplate)")))
+		for _, cluster := range []string{cluster, otherCluster} {
+			installAvailable(cluster, base)
+			versionAnnotation(cluster, base, "0.6.5")
+			deploy(cluster, base, v5, v5)
+			install(cluster, leaf)
+			reportNoLease(cluster, base)
+			Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("(version 0.5.0 from its AddOnTemplate)")))
 		}
 
 		By("a rollout to one of the clusters")
 		manager.rest()
-		elsewhere := now(versions(other))
+		versionsBefore := must(versions(otherCluster))
 		deploy(cluster, base, "", v6)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix(
 			"(version 0.5.0 from its AddOnTemplate; 0.6.0 is being rolled out)",
@@ -140,27 +137,27 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 		relabel(v6, "0.5.9")
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(HaveSuffix("(version 0.5.9 from its AddOnTemplate)")))
 
-		By("a template that is deleted: the annotation is what remains")
+		By("a template that is deleted: only the annotation remains")
 		Expect(hubClient.Delete(ctx, addOnTemplate(v6))).To(Succeed())
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 
 		By("nothing else being evaluated or written")
 		manager.rest()
-		Expect(now(versions(other))).To(Equal(elsewhere))
-		before := manager.evaluations()
+		Expect(must(versions(otherCluster))).To(Equal(versionsBefore))
+		evaluationsBefore := manager.evaluations()
 		alter(addOnTemplate(v5), types.NamespacedName{Name: v5}, false, func(t *unstructured.Unstructured) {
 			t.SetLabels(map[string]string{"irrelevant": "label"})
 		})
 		relabeled := unique("template")
 		create(addOnTemplate(relabeled))
 		relabel(relabeled, "1.0.0")
-		Consistently(manager.evaluations).Should(Equal(before), "templates that run nowhere, and one whose version stays")
+		Consistently(manager.evaluations).Should(Equal(evaluationsBefore), "templates that run nowhere, and one whose version stays")
 	})
 
 	It("is kept where OCM 1.3 removes annotations from a ManagedClusterAddOn", func() {
 		base, leaf := dependents()
 		key := types.NamespacedName{Namespace: cluster, Name: base}
-		running(cluster, base)
+		installAvailable(cluster, base)
 		versionAnnotation(cluster, base, "0.6.0")
 		annotateAddOn := func(change func(annotations map[string]string)) {
 			GinkgoHelper()
@@ -174,30 +171,30 @@ var _ = Describe("The version of an add-on", Ordered, func() {
 		strict := unique("versions")
 		registerSpec(strict, `dependencies: [{name: `+base+`, version: ">= 0.7"}]`)
 		install(cluster, strict)
-		withoutLease(cluster, base)
+		reportNoLease(cluster, base)
 		Eventually(degradedOf(cluster, strict)).Should(requiredFails(ContainSubstring("version 0.6.0 from its ManagedClusterAddOn")))
 
 		annotateAddOn(func(annotations map[string]string) {
 			syncAnnotations(annotations, map[string]string{"addon.open-cluster-management.io/on-the-cluster": "true", "other": "ignored"})
 		})
-		Expect(installed(cluster, base).Annotations).To(And(
+		Expect(readAddOn(cluster, base).Annotations).To(And(
 			HaveKeyWithValue(addonv1alpha1.AddOnVersionAnnotation, "0.6.0"),
 			HaveKey("addon.open-cluster-management.io/on-the-cluster"), Not(HaveKey(addonv1alpha1.FormerVersionAnnotation))))
 		manager.rest()
-		Expect(now(degradedOf(cluster, leaf))).To(BeNil(), "satisfied throughout, so never written")
-		Expect(now(degradedOf(cluster, strict))).To(requiredFails(ContainSubstring("version 0.6.0 from its ManagedClusterAddOn")))
+		Expect(must(degradedOf(cluster, leaf))).To(BeNil(), "satisfied throughout, so never written")
+		Expect(must(degradedOf(cluster, strict))).To(requiredFails(ContainSubstring("version 0.6.0 from its ManagedClusterAddOn")))
 	})
 
 	It("is read under the annotation's former key, after everything else", func() {
 		base, leaf := dependents()
-		running(cluster, base)
+		installAvailable(cluster, base)
 		alter(&addonv1alpha1.ManagedClusterAddOn{}, client.ObjectKey{
 			Namespace: cluster, Name: base,
 		}, false, func(a *addonv1alpha1.ManagedClusterAddOn) {
 			metav1.SetMetaDataAnnotation(&a.ObjectMeta, addonv1alpha1.FormerVersionAnnotation, "0.5.0")
 		})
 		install(cluster, leaf)
-		withoutLease(cluster, base)
+		reportNoLease(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(ContainSubstring("version 0.5.0 from its ManagedClusterAddOn")))
 		amend(base, func(addOn *addonv1alpha1.ClusterManagementAddOn) {
 			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, "0.6.0")

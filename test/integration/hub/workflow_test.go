@@ -7,37 +7,37 @@ import (
 )
 
 var _ = Describe("The proposal's test plan", func() {
-	var cluster, leaf, base, other string
+	var cluster, leaf, base, alternative string
 	var manager *process
 	BeforeEach(func() {
 		manager = start()
 		cluster = newCluster()
-		leaf, base, other = unique("leaf"), unique("base"), unique("other")
+		leaf, base, alternative = unique("leaf"), unique("base"), unique("other")
 	})
 
 	It("never writes an add-on without dependencies", func() {
 		register(leaf)
-		running(cluster, leaf)
-		before := installed(cluster, leaf).ResourceVersion
+		installAvailable(cluster, leaf)
+		versionBefore := readAddOn(cluster, leaf).ResourceVersion
 		manager.rest()
-		Consistently(version(cluster, leaf)).Should(Equal(before))
+		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
 	})
 
 	It("never writes an add-on that is not registered", func() {
 		install(cluster, leaf)
-		before := installed(cluster, leaf).ResourceVersion
+		versionBefore := readAddOn(cluster, leaf).ResourceVersion
 		manager.rest()
-		Consistently(version(cluster, leaf)).Should(Equal(before))
+		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
 	})
 
 	It("writes nothing where a single dependency was always satisfied", func() {
-		running(cluster, base)
+		installAvailable(cluster, base)
 		register(base)
 		register(leaf, required(base))
 		install(cluster, leaf)
-		before := installed(cluster, leaf).ResourceVersion
+		versionBefore := readAddOn(cluster, leaf).ResourceVersion
 		manager.rest()
-		Consistently(version(cluster, leaf)).Should(Equal(before))
+		Consistently(version(cluster, leaf)).Should(Equal(versionBefore))
 	})
 
 	It("follows a dependency that is missing, installed, available, deleted", func() {
@@ -72,11 +72,11 @@ var _ = Describe("The proposal's test plan", func() {
 	DescribeTable("several dependencies",
 		func(baseRuns, otherRuns bool, expected func() any) {
 			register(base)
-			register(other)
-			register(leaf, required(other), required(base))
-			for name, runs := range map[string]bool{base: baseRuns, other: otherRuns} {
-				if runs {
-					running(cluster, name)
+			register(alternative)
+			register(leaf, required(alternative), required(base))
+			for name, available := range map[string]bool{base: baseRuns, alternative: otherRuns} {
+				if available {
+					installAvailable(cluster, name)
 				} else {
 					install(cluster, name)
 					report(cluster, name, metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound")
@@ -87,38 +87,38 @@ var _ = Describe("The proposal's test plan", func() {
 			Eventually(degradedOf(cluster, leaf)).Should(expected().(OmegaMatcher))
 		},
 		Entry("all satisfied", true, true, func() any { return BeNil() }),
-		Entry("some satisfied: only the others are told", true, false, func() any {
-			return requiredFails(ContainSubstring(other), Not(ContainSubstring(base)))
+		Entry("some satisfied: only the others are reported", true, false, func() any {
+			return requiredFails(ContainSubstring(alternative), Not(ContainSubstring(base)))
 		}),
-		Entry("none satisfied: each is told, by name", false, false, func() any {
-			return requiredFails(MatchRegexp(base + `'.*; Required addon '` + other))
+		Entry("none satisfied: each is reported by name", false, false, func() any {
+			return requiredFails(MatchRegexp(base + `'.*; Required addon '` + alternative))
 		}),
 	)
 
-	It("tells Required before Optional, and falls back to what is left", func() {
+	It("reports Required before Optional, and falls back to the remaining dependencies", func() {
 		register(base)
-		register(other)
-		register(leaf, optional(base), required(other))
+		register(alternative)
+		register(leaf, optional(base), required(alternative))
 		install(cluster, leaf)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails(
-			MatchRegexp("^Required addon '" + other + "' .*; Optional addon '" + base + "' ")))
-		running(cluster, other)
+			MatchRegexp("^Required addon '" + alternative + "' .*; Optional addon '" + base + "' ")))
+		installAvailable(cluster, alternative)
 		Eventually(degradedOf(cluster, leaf)).Should(optionalFails(
-			HavePrefix("Optional addon '"+base+"' "), Not(ContainSubstring(other))))
-		running(cluster, base)
+			HavePrefix("Optional addon '"+base+"' "), Not(ContainSubstring(alternative))))
+		installAvailable(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(satisfied())
 	})
 
 	It("leaves the same add-ons on other clusters alone", func() {
-		elsewhere := newCluster()
+		otherCluster := newCluster()
 		register(leaf, required(base))
-		for _, each := range []string{cluster, elsewhere} {
-			running(each, base, leaf)
+		for _, cluster := range []string{cluster, otherCluster} {
+			installAvailable(cluster, base, leaf)
 		}
 		manager.rest()
-		before := now(versions(elsewhere))
+		versionsBefore := must(versions(otherCluster))
 		uninstall(cluster, base)
 		Eventually(degradedOf(cluster, leaf)).Should(requiredFails())
-		Consistently(versions(elsewhere)).Should(Equal(before))
+		Consistently(versions(otherCluster)).Should(Equal(versionsBefore))
 	})
 })

@@ -17,45 +17,45 @@ import (
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
-// unusable is a declaration that cannot be read.
+// unusable is a declaration that cannot be parsed.
 const unusable = `[{name: x, install: Auto, when: {expression: "1 +"}}]`
 
 // registerByAnnotation registers an add-on that declares by annotation.
-func registerByAnnotation(ctx context.Context, name, declares string) *unstructured.Unstructured {
+func registerByAnnotation(ctx context.Context, name, declaration string) *unstructured.Unstructured {
 	GinkgoHelper()
 	return create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: `+name+
-		`, annotations: {`+addonv1alpha1.DependenciesAnnotation+`: '`+declares+`'}}, spec: {installStrategy: `+manual+`}}`)[0]
+		`, annotations: {`+addonv1alpha1.DependenciesAnnotation+`: '`+declaration+`'}}, spec: {installStrategy: `+manual+`}}`)[0]
 }
 
-// hide registers an add-on that uses another one and declares that by field, with the record that admission makes of it. The hub then
+// hide registers an add-on that declares its dependency in a field. Admission records the declaration in an annotation. The hub then
 // loses the field, by a write that converts the registration as OCM does.
-func hide(ctx context.Context, name, uses string) *unstructured.Unstructured {
+func hide(ctx context.Context, name, dependency string) *unstructured.Unstructured {
 	GinkgoHelper()
-	registered := register(ctx, name, manual, "[{name: "+uses+", type: Optional}]", "")
-	spec := map[string]any{"dependencies": registered.Object["spec"].(map[string]any)["dependencies"]}
+	object := register(ctx, name, manual, "[{name: "+dependency+", type: Optional}]", "")
+	spec := map[string]any{"dependencies": object.Object["spec"].(map[string]any)["dependencies"]}
 	record, problem := declaration.Keep(nil, declaration.WrittenOf(nil, spec), nil)
 	Expect(problem).To(BeEmpty())
-	registered.SetAnnotations(record)
+	object.SetAnnotations(record)
 	Eventually(func() error {
-		return hub.Client.Patch(ctx, registered.DeepCopy(), client.RawPatch(types.MergePatchType, annotating(record)))
+		return hub.Client.Patch(ctx, object.DeepCopy(), client.RawPatch(types.MergePatchType, annotating(record)))
 	}).Should(Succeed())
 	converted := &addonv1beta1.ClusterManagementAddOn{}
 	converted.Name = name
 	write := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"by": "ocm"}}}`))
 	Expect(hub.Client.Patch(ctx, converted, write)).To(Succeed())
-	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(registered), registered)).To(Succeed())
-	Expect(registered.Object["spec"]).NotTo(HaveKey("dependencies"))
-	return registered
+	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+	Expect(object.Object["spec"]).NotTo(HaveKey("dependencies"))
+	return object
 }
 
-// claimZone sets the claim zone of the managed cluster west, which OCM's agent reports; empty: it has none.
+// claimZone sets the claim zone of the managed cluster west, which OCM's agent reports. An empty value removes the claim.
 func claimZone(ctx context.Context, value string) {
 	GinkgoHelper()
 	claim := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"value": value}}}
 	claim.SetAPIVersion("cluster.open-cluster-management.io/v1alpha1")
 	claim.SetKind("ClusterClaim")
 	claim.SetName("zone")
-	west := joined["west"].Client
+	west := members["west"].Client
 	if value == "" {
 		Expect(client.IgnoreNotFound(west.Delete(ctx, claim))).To(Succeed())
 	} else {
@@ -63,19 +63,19 @@ func claimZone(ctx context.Context, value string) {
 		Expect(west.Apply(ctx, manifest, client.FieldOwner("a-user"), client.ForceOwnership)).To(Succeed())
 	}
 	Eventually(func() (string, error) {
-		found := managed("west")
-		err := hub.Client.Get(ctx, client.ObjectKeyFromObject(found), found)
-		claims, _, _ := unstructured.NestedSlice(found.Object, "status", "clusterClaims")
-		for _, reported := range claims {
-			if reported := reported.(map[string]any); reported["name"] == "zone" {
-				return reported["value"].(string), err
+		object := managed("west")
+		err := hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		claims, _, _ := unstructured.NestedSlice(object.Object, "status", "clusterClaims")
+		for _, item := range claims {
+			if claim := item.(map[string]any); claim["name"] == "zone" {
+				return claim["value"].(string), err
 			}
 		}
 		return "", err
 	}).WithContext(ctx).Should(Equal(value))
 }
 
-var _ = Describe("While something is not known", func() {
+var _ = Describe("While a fact is unknown", func() {
 	It("nothing is installed without addon-agent", func(ctx context.Context) {
 		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
 			metadata: {name: v-base, annotations: {`+onDemand+`}}, spec: {installStrategy: `+manual+`,
@@ -88,22 +88,22 @@ var _ = Describe("While something is not known", func() {
 			install(ctx, withoutAgent, name)
 		}
 		Eventually(message(ctx, withoutAgent, "v-held")).Should(ContainSubstring("v-absent"))
-		Eventually(installed(ctx, "v-other")).Should(ConsistOf(withoutAgent), "what is known is installed")
-		Consistently(installed(ctx, "v-base")).WithTimeout(2 * time.Second).Should(BeEmpty())
+		Eventually(clustersWith(ctx, "v-other")).Should(ConsistOf(withoutAgent), "what is known is installed")
+		Consistently(clustersWith(ctx, "v-base")).WithTimeout(2 * time.Second).Should(BeEmpty())
 
 		By("addon-agent reporting on the other cluster that the API is not served")
 		install(ctx, withAgent, "v-held")
-		Eventually(installed(ctx, "v-base")).Should(ContainElement(withAgent))
+		Eventually(clustersWith(ctx, "v-base")).Should(ContainElement(withAgent))
 	})
 
 	It("nothing is removed", func(ctx context.Context) {
-		const lost = "lost-while-removed"
-		join(ctx, lost)
-		on := map[string]string{"wl": lost, "wc": "west", "wd": "edge", "wu": "east", "wh": "west", "known": "west"}
-		of := func(prefix string) func() ([]string, error) { return installed(ctx, prefix+"-base") }
+		const lostCluster = "lost-while-removed"
+		join(ctx, lostCluster)
+		clusters := map[string]string{"wl": lostCluster, "wc": "west", "wd": "edge", "wu": "east", "wh": "west", "known": "west"}
+		clustersWithBase := func(prefix string) func() ([]string, error) { return clustersWith(ctx, prefix+"-base") }
 		claimZone(ctx, "a")
 		DeferCleanup(func(ctx context.Context) { claimZone(ctx, "") })
-		for prefix, cluster := range on {
+		for prefix, cluster := range clusters {
 			base, leaf := prefix+"-base", prefix+"-leaf"
 			register(ctx, base, manual, "[]", onDemand)
 			edge := removing(base)
@@ -113,38 +113,38 @@ var _ = Describe("While something is not known", func() {
 			register(ctx, leaf, manual, edge, "")
 			install(ctx, cluster, leaf)
 		}
-		for prefix, cluster := range on {
-			Eventually(of(prefix)).Should(ConsistOf(cluster), prefix)
+		for prefix, cluster := range clusters {
+			Eventually(clustersWithBase(prefix)).Should(ConsistOf(cluster), prefix)
 		}
-		broken, hidden := registerByAnnotation(ctx, "wu-user", unusable), hide(ctx, "wh-user", "wh-base")
+		brokenRegistration, hiddenRegistration := registerByAnnotation(ctx, "wu-user", unusable), hide(ctx, "wh-user", "wh-base")
 		install(ctx, "east", "wu-user")
 		install(ctx, "west", "wh-user")
 		denies := create(ctx, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy,
 			metadata: {name: wd}, spec: {install: Deny, clusterSelector: {matchLabels: {name: edge}}}}`)[0]
-		ocmsuite.Reach(ctx, hub, lost, metav1.ConditionUnknown)
+		ocmsuite.Reach(ctx, hub, lostCluster, metav1.ConditionUnknown)
 		claimZone(ctx, "")
-		for prefix, cluster := range on {
+		for prefix, cluster := range clusters {
 			if prefix != "wc" {
 				uninstall(ctx, cluster, prefix+"-leaf")
 			}
 		}
-		Eventually(of("known")).Should(BeEmpty(), "what is known is removed")
-		delete(on, "known")
+		Eventually(clustersWithBase("known")).Should(BeEmpty(), "what is known is removed")
+		delete(clusters, "known")
 		Consistently(func(g Gomega) {
-			for prefix, cluster := range on {
-				g.Expect(of(prefix)()).To(ConsistOf(cluster), prefix)
+			for prefix, cluster := range clusters {
+				g.Expect(clustersWithBase(prefix)()).To(ConsistOf(cluster), prefix)
 			}
 		}).WithTimeout(2 * time.Second).Should(Succeed())
 
 		By("all of that being known")
-		ocmsuite.Reach(ctx, hub, lost, metav1.ConditionTrue)
+		ocmsuite.Reach(ctx, hub, lostCluster, metav1.ConditionTrue)
 		claimZone(ctx, "b")
 		Expect(hub.Client.Delete(ctx, denies)).To(Succeed())
-		for _, user := range []*unstructured.Unstructured{broken, hidden} {
+		for _, user := range []*unstructured.Unstructured{brokenRegistration, hiddenRegistration} {
 			merge(ctx, user, string(annotating(map[string]string{addonv1alpha1.DependenciesAnnotation: "[]"})))
 		}
-		for prefix := range on {
-			Eventually(of(prefix)).Should(BeEmpty(), prefix)
+		for prefix := range clusters {
+			Eventually(clustersWithBase(prefix)).Should(BeEmpty(), prefix)
 		}
 	})
 
@@ -152,16 +152,16 @@ var _ = Describe("While something is not known", func() {
 		register(ctx, "y-old", manual, "[]", onDemand)
 		register(ctx, "y-user", manual, removing("y-old"), "")
 		install(ctx, "east", "y-user")
-		Eventually(installed(ctx, "y-old")).Should(ConsistOf("east"))
+		Eventually(clustersWith(ctx, "y-old")).Should(ConsistOf("east"))
 
-		manage("3s") // the times of objects have whole seconds
+		manage("3s") // the timestamps of objects have whole seconds
 		started := time.Now()
 		uninstall(ctx, "east", "y-user")
 		register(ctx, "y-base", manual, "[]", onDemand)
 		register(ctx, "y-leaf", manual, auto("y-base"), "")
 		install(ctx, "east", "y-leaf")
-		Eventually(installed(ctx, "y-base")).Should(ConsistOf("east"))
-		Eventually(installed(ctx, "y-old")).Should(BeEmpty())
+		Eventually(clustersWith(ctx, "y-base")).Should(ConsistOf("east"))
+		Eventually(clustersWith(ctx, "y-old")).Should(BeEmpty())
 		Expect(time.Since(started)).To(BeNumerically(">=", 2*time.Second), "what is not needed is kept for its whole time after that")
 	})
 })

@@ -20,14 +20,14 @@ import (
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
-// auto is a Required edge that has its add-on installed.
+// auto returns a declaration with a Required edge by which Interlock installs the add-on.
 func auto(name string) string { return "[{name: " + name + ", install: Auto}]" }
 
 func message(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
-		found := &addonv1alpha1.ManagedClusterAddOn{}
-		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
-		for _, condition := range found.Status.Conditions {
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, object)
+		for _, condition := range object.Status.Conditions {
 			if condition.Type == "Degraded" {
 				return condition.Message, err
 			}
@@ -41,122 +41,122 @@ func merge(ctx context.Context, object *unstructured.Unstructured, patch string)
 	Expect(hub.Client.Patch(ctx, object, client.RawPatch(kubetypes.MergePatchType, []byte(patch)))).To(Succeed())
 }
 
-// installedBefore creates an add-on and its AddOnInstallation as an earlier leader has.
-func installedBefore(ctx context.Context, cluster, name string) {
+// createInstalled creates an add-on and its AddOnInstallation, as an earlier leader did.
+func createInstalled(ctx context.Context, cluster, name string) {
 	GinkgoHelper()
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	addOn.Namespace, addOn.Name = cluster, name
 	addOn.Labels = map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock}
 	Eventually(func() error { return hub.Client.Create(ctx, addOn, client.FieldOwner(names.AddonManager)) }).Should(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, addOn)) })
-	stored(ctx, cluster, name, func(status *dependencyv1alpha1.AddOnInstallationStatus) {
+	createInstallation(ctx, cluster, name, func(status *dependencyv1alpha1.AddOnInstallationStatus) {
 		status.Phase, status.UID, status.Generation = dependencyv1alpha1.PhaseInstalled, addOn.UID, addOn.Generation
 	})
 }
 
-// stored creates an AddOnInstallation as an earlier leader has, for an add-on that is gone.
-func stored(ctx context.Context, cluster, name string, set func(*dependencyv1alpha1.AddOnInstallationStatus)) {
+// createInstallation creates an AddOnInstallation, as an earlier leader did, for an add-on that no longer exists.
+func createInstallation(ctx context.Context, cluster, name string, set func(*dependencyv1alpha1.AddOnInstallationStatus)) {
 	GinkgoHelper()
-	of := managed(cluster)
-	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)).To(Succeed())
+	object := managed(cluster)
+	Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 	installation := &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	installation.Spec.RequestedBy = []dependencyv1alpha1.InstallationRequest{
 		{AddOn: "gone", Removal: addonv1alpha1.DependencyRemovalWithLastDependent},
 	}
-	installation.Status.ClusterUID = of.GetUID()
+	installation.Status.ClusterUID = object.GetUID()
 	set(&installation.Status)
 	Eventually(func() error { return hub.Client.Create(ctx, installation) }).Should(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, installation)) })
 }
 
 var _ = Describe("An add-on that OCM does not install", func() {
-	DescribeTable("is installed on demand, where its owner consents", func(ctx context.Context, on string) {
-		base, leaf := "m-base-"+on, "m-leaf-"+on
-		registered := register(ctx, base, manual, "[]", "")
+	DescribeTable("is installed on demand, where its owner consents", func(ctx context.Context, cluster string) {
+		base, leaf := "m-base-"+cluster, "m-leaf-"+cluster
+		object := register(ctx, base, manual, "[]", "")
 		register(ctx, leaf, manual, auto(base), "")
-		install(ctx, on, leaf)
-		Eventually(message(ctx, on, leaf)).Should(ContainSubstring(
+		install(ctx, cluster, leaf)
+		Eventually(message(ctx, cluster, leaf)).Should(ContainSubstring(
 			"its owner must annotate ClusterManagementAddOn '" + base + "' with dependency.addon.open-cluster-management.io/install-on-demand=true"))
-		Expect(installed(ctx, base)()).To(BeEmpty())
-		merge(ctx, registered, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
-		Eventually(installed(ctx, base)).Should(ConsistOf(on))
-		created := &addonv1alpha1.ManagedClusterAddOn{}
-		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, created)).To(Succeed())
-		Expect(created.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, "interlock"))
+		Expect(clustersWith(ctx, base)()).To(BeEmpty())
+		merge(ctx, object, `{"metadata": {"annotations": {"`+addonv1alpha1.InstallOnDemandAnnotation+`": "true"}}}`)
+		Eventually(clustersWith(ctx, base)).Should(ConsistOf(cluster))
+		addOn := &addonv1alpha1.ManagedClusterAddOn{}
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, addOn)).To(Succeed())
+		Expect(addOn.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, "interlock"))
 	}, onBoth())
 
-	DescribeTable("is given up where it is removed again and again", func(ctx context.Context, on string) {
-		base, leaf := "g-base-"+on, "g-leaf-"+on
+	DescribeTable("is given up where it is removed again and again", func(ctx context.Context, cluster string) {
+		base, leaf := "g-base-"+cluster, "g-leaf-"+cluster
 		register(ctx, base, manual, "[]", onDemand)
 		register(ctx, leaf, manual, auto(base), "")
-		install(ctx, on, leaf)
+		install(ctx, cluster, leaf)
 		for range 2 {
-			Eventually(installed(ctx, base)).Should(ConsistOf(on))
+			Eventually(clustersWith(ctx, base)).Should(ConsistOf(cluster))
 			undone := &addonv1alpha1.ManagedClusterAddOn{}
-			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, undone)).To(Succeed())
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, undone)).To(Succeed())
 			Expect(hub.Client.Delete(ctx, undone)).To(Succeed())
 		}
 		Eventually(notes(ctx, base, "InstallationGivenUp")).Should(HaveLen(1))
-		Eventually(message(ctx, on, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
-		Consistently(installed(ctx, base)).Should(BeEmpty())
-		Expect(phase(ctx, on, base)()).To(Equal("GivenUp"))
+		Eventually(message(ctx, cluster, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
+		Consistently(clustersWith(ctx, base)).Should(BeEmpty())
+		Expect(phase(ctx, cluster, base)()).To(Equal("GivenUp"))
 
 		By("also by the next leader")
 		manage("2s")
-		Consistently(installed(ctx, base)).Should(BeEmpty())
-		Expect(message(ctx, on, leaf)()).To(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
+		Consistently(clustersWith(ctx, base)).Should(BeEmpty())
+		Expect(message(ctx, cluster, leaf)()).To(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
 	}, onBoth())
 
-	DescribeTable("is installed with each new unit, but not for an add-on that is being deleted", func(ctx context.Context, on string) {
-		leaf, mid, base := "u-leaf-"+on, "u-mid-"+on, "u-base-"+on
+	DescribeTable("is installed with each new unit, but not for an add-on that is being deleted", func(ctx context.Context, cluster string) {
+		leaf, mid, base := "u-leaf-"+cluster, "u-mid-"+cluster, "u-base-"+cluster
 		unit := []string{leaf, mid, base}
 		register(ctx, base, manual, "[]", onDemand)
 		register(ctx, mid, manual, auto(base), onDemand)
 		register(ctx, leaf, manual, auto(mid), "")
 		for range 2 {
-			install(ctx, on, leaf)
-			Eventually(installed(ctx, base)).Should(ConsistOf(on))
-			created := &addonv1alpha1.ManagedClusterAddOn{}
-			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: base}, created)).To(Succeed())
+			install(ctx, cluster, leaf)
+			Eventually(clustersWith(ctx, base)).Should(ConsistOf(cluster))
+			addOn := &addonv1alpha1.ManagedClusterAddOn{}
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: base}, addOn)).To(Succeed())
 			for _, name := range unit {
-				uninstall(ctx, on, name)
+				uninstall(ctx, cluster, name)
 			}
-			// The time of a creation has whole seconds. What is created within the same second is not known to be new.
-			Eventually(time.Since).WithArguments(created.CreationTimestamp.Time).Should(BeNumerically(">", 2*time.Second))
+			// Creation timestamps have whole seconds. An add-on that was created within the same second may not be new.
+			Eventually(time.Since).WithArguments(addOn.CreationTimestamp.Time).Should(BeNumerically(">", 2*time.Second))
 			for _, name := range unit {
-				Eventually(installed(ctx, name)).Should(BeEmpty())
+				Eventually(clustersWith(ctx, name)).Should(BeEmpty())
 			}
 		}
 
 		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
-			metadata: {name: `+leaf+`, namespace: `+on+`, finalizers: [example.com/cleaning-up]}, spec: {}}`)
-		Eventually(installed(ctx, base)).Should(ConsistOf(on), "removing a unit twice undoes nothing")
+			metadata: {name: `+leaf+`, namespace: `+cluster+`, finalizers: [example.com/cleaning-up]}, spec: {}}`)
+		Eventually(clustersWith(ctx, base)).Should(ConsistOf(cluster), "removing a unit twice undoes nothing")
 		Expect(notes(ctx, base, "InstallationGivenUp")()).To(BeEmpty())
 		for _, name := range unit {
-			uninstall(ctx, on, name)
+			uninstall(ctx, cluster, name)
 		}
-		Consistently(func() (all []string, err error) {
+		Consistently(func() (names []string, err error) {
 			for _, name := range unit {
-				on, failed := installed(ctx, name)()
-				all, err = append(all, on...), errors.Join(err, failed)
+				clusters, listErr := clustersWith(ctx, name)()
+				names, err = append(names, clusters...), errors.Join(err, listErr)
 			}
-			return all, err
+			return names, err
 		}).Should(BeEmpty())
 		deleted := &unstructured.Unstructured{}
 		deleted.SetAPIVersion(addonv1alpha1.GroupVersion.String())
 		deleted.SetKind("ManagedClusterAddOn")
-		deleted.SetNamespace(on)
+		deleted.SetNamespace(cluster)
 		deleted.SetName(leaf)
 		merge(ctx, deleted, `{"metadata": {"finalizers": null}}`)
 	}, onBoth())
 
-	It("is installed with all that it needs itself", func(ctx context.Context) {
-		register(ctx, "t-base", consenting(ctx, "t-base"), "[]", "")
+	It("is installed with all its own dependencies", func(ctx context.Context) {
+		register(ctx, "t-base", consent(ctx, "t-base"), "[]", "")
 		register(ctx, "t-mid", manual, auto("t-base"), onDemand)
 		register(ctx, "t-leaf", manual, "[{name: t-mid, type: Optional, install: Auto}]", "")
 		install(ctx, "west", "t-leaf")
-		Eventually(installed(ctx, "t-base")).Should(ConsistOf("west"))
-		Expect(installed(ctx, "t-mid")()).To(ConsistOf("west"))
+		Eventually(clustersWith(ctx, "t-base")).Should(ConsistOf("west"))
+		Expect(clustersWith(ctx, "t-mid")()).To(ConsistOf("west"))
 	})
 })
 
@@ -173,8 +173,8 @@ var _ = Describe("Nothing is installed", func() {
 			install(ctx, cluster, leaf)
 		}
 		Eventually(message(ctx, "east", leaf)).ShouldNot(BeEmpty())
-		Eventually(installed(ctx, base)).Should(installs)
-		Consistently(installed(ctx, base)).Should(installs)
+		Eventually(clustersWith(ctx, base)).Should(installs)
+		Consistently(clustersWith(ctx, base)).Should(installs)
 	},
 		Entry("the edge does not ask for it", "na", "[{name: %s}]", "", BeEmpty()),
 		Entry("the edge says Never", "nb", "[{name: %s, install: Never}]", "", BeEmpty()),
@@ -192,20 +192,20 @@ var _ = Describe("Nothing is installed", func() {
 		install(ctx, "edge", "d-leaf")
 		Eventually(message(ctx, "edge", "d-leaf")).Should(ContainSubstring(
 			"installations on this cluster are denied by AddOnDependencyPolicy 'no-installations'"))
-		Expect(installed(ctx, "d-base")()).To(BeEmpty())
+		Expect(clustersWith(ctx, "d-base")()).To(BeEmpty())
 		Expect(hub.Client.Delete(ctx, policy)).To(Succeed())
-		Eventually(installed(ctx, "d-base")).Should(ConsistOf("edge"))
+		Eventually(clustersWith(ctx, "d-base")).Should(ConsistOf("edge"))
 	})
 
 	It("where a managed cluster is lost", func(ctx context.Context) {
 		join(ctx, "lost")
-		register(ctx, "l-base", consenting(ctx, "l-base"), "[]", "")
+		register(ctx, "l-base", consent(ctx, "l-base"), "[]", "")
 		register(ctx, "l-leaf", manual, auto("l-base"), "")
 		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionUnknown)
 		install(ctx, "lost", "l-leaf")
-		Consistently(installed(ctx, "l-base")).Should(BeEmpty())
+		Consistently(clustersWith(ctx, "l-base")).Should(BeEmpty())
 		ocmsuite.Reach(ctx, hub, "lost", metav1.ConditionTrue)
-		Eventually(installed(ctx, "l-base")).Should(ConsistOf("lost"))
+		Eventually(clustersWith(ctx, "l-base")).Should(ConsistOf("lost"))
 	})
 
 	It("before an approval, on more than half of the fleet, and nothing is removed from it", func(ctx context.Context) {
@@ -217,7 +217,7 @@ var _ = Describe("Nothing is installed", func() {
 			name := fmt.Sprintf("many%02d", i)
 			join(ctx, name)
 			install(ctx, name, "f-leaf")
-			installedBefore(ctx, name, "f-unused")
+			createInstalled(ctx, name, "f-unused")
 		}
 		manage("2s")
 		register(ctx, "f-gone", manual, removing("f-unused"), "")
@@ -228,16 +228,16 @@ var _ = Describe("Nothing is installed", func() {
 		Eventually(message(ctx, "many24", "f-leaf")).Should(ContainSubstring("waits for an approval"))
 		Eventually(notes(ctx, "f-unused", "RemovalUnapproved")).Should(ConsistOf(SatisfyAll(
 			HavePrefix("Removing 'f-unused' from 25 of "), HaveSuffix("dependency.addon.open-cluster-management.io/approve-removal=25"))))
-		Expect(installed(ctx, "f-base")()).To(BeEmpty())
-		Expect(installed(ctx, "f-unused")()).To(HaveLen(25))
+		Expect(clustersWith(ctx, "f-base")()).To(BeEmpty())
+		Expect(clustersWith(ctx, "f-unused")()).To(HaveLen(25))
 		merge(ctx, base, `{"metadata": {"annotations": {"`+addonv1alpha1.ApproveInstallAnnotation+`": "25"}}}`)
 		merge(ctx, unused, `{"metadata": {"annotations": {"`+addonv1alpha1.ApproveRemovalAnnotation+`": "25"}}}`)
 		for name, budget := range map[string]int{"f-base": 20, "f-unused": 5} {
-			Eventually(installed(ctx, name)).Should(HaveLen(budget), name)
+			Eventually(clustersWith(ctx, name)).Should(HaveLen(budget), name)
 		}
 		Consistently(func(g Gomega) {
-			g.Expect(installed(ctx, "f-base")()).To(HaveLen(20), "the budget of a minute")
-			g.Expect(installed(ctx, "f-unused")()).To(HaveLen(5), "the budget of a minute")
+			g.Expect(clustersWith(ctx, "f-base")()).To(HaveLen(20), "the budget of a minute")
+			g.Expect(clustersWith(ctx, "f-unused")()).To(HaveLen(5), "the budget of a minute")
 		}).Should(Succeed())
 	})
 })

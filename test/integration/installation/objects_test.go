@@ -19,13 +19,14 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
-// phase returns the phase of an AddOnInstallation, and the reason of its condition where that is another one; empty: there is none.
+// phase returns the phase of an AddOnInstallation, and the reason of its condition if it differs. It is empty without an
+// AddOnInstallation.
 func phase(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
-		found := &dependencyv1alpha1.AddOnInstallation{}
-		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
-		text := string(found.Status.Phase)
-		for _, condition := range found.Status.Conditions {
+		installation := &dependencyv1alpha1.AddOnInstallation{}
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, installation)
+		text := string(installation.Status.Phase)
+		for _, condition := range installation.Status.Conditions {
 			if condition.Reason != text {
 				text += " " + condition.Reason
 			}
@@ -34,8 +35,8 @@ func phase(ctx context.Context, cluster, addOn string) func() (string, error) {
 	}
 }
 
-// unit registers an add-on that has another one installed, and installs it.
-func unit(ctx context.Context, base, leaf string) {
+// installUnit registers an add-on that has Interlock install another one, and installs it.
+func installUnit(ctx context.Context, base, leaf string) {
 	GinkgoHelper()
 	register(ctx, base, manual, "[]", onDemand)
 	register(ctx, leaf, manual, removing(base), "")
@@ -44,28 +45,28 @@ func unit(ctx context.Context, base, leaf string) {
 
 var _ = Describe("An AddOnInstallation", func() {
 	It("shows how far an installation is", func(ctx context.Context) {
-		unit(ctx, "ia-base", "ia-leaf")
+		installUnit(ctx, "ia-base", "ia-leaf")
 		Eventually(phase(ctx, "east", "ia-base")).Should(Equal("Installed"))
 		table := tableOf(ctx)
 		Expect(table).To(ContainElement(MatchRegexp(`^NAME +PHASE +REQUESTED BY +SINCE$`)))
 		Expect(table).To(ContainElement(MatchRegexp(`^ia-base +Installed +ia-leaf +\d+s$`)))
 		uninstall(ctx, "east", "ia-leaf")
 		Eventually(phase(ctx, "east", "ia-base")).Should(Equal("Unused"))
-		Eventually(installed(ctx, "ia-base")).Should(BeEmpty())
+		Eventually(clustersWith(ctx, "ia-base")).Should(BeEmpty())
 		Eventually(phase(ctx, "east", "ia-base")).Should(BeEmpty())
 	})
 
-	It("is all that a new leader goes on from", func(ctx context.Context) {
+	It("is the only state from which a new leader continues", func(ctx context.Context) {
 		stopManaging()
-		unit(ctx, "ib-base", "ib-leaf")
-		stored(ctx, "east", "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
-			status.Phase = dependencyv1alpha1.PhaseInstalling // and the process ended
+		installUnit(ctx, "ib-base", "ib-leaf")
+		createInstallation(ctx, "east", "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
+			status.Phase = dependencyv1alpha1.PhaseInstalling // the process ended then
 		})
 		manage("2s")
-		Eventually(installed(ctx, "ib-base")).Should(ConsistOf("east"))
+		Eventually(clustersWith(ctx, "ib-base")).Should(ConsistOf("east"))
 		Eventually(phase(ctx, "east", "ib-base")).Should(Equal("Installed"))
 
-		By("the process ending before it has stored what it has created")
+		By("the process ending before it has recorded an installation")
 		stopManaging()
 		setStatus(ctx, "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
 			status.Phase, status.UID, status.Generation = dependencyv1alpha1.PhaseInstalling, "", 0
@@ -73,44 +74,44 @@ var _ = Describe("An AddOnInstallation", func() {
 		manage("2s")
 		Eventually(phase(ctx, "east", "ib-base")).Should(Equal("Installed"))
 
-		By("the process ending before it has removed what it decided to")
+		By("the process ending before it has removed an add-on")
 		stopManaging()
 		uninstall(ctx, "east", "ib-leaf")
 		setStatus(ctx, "ib-base", func(status *dependencyv1alpha1.AddOnInstallationStatus) {
-			now := metav1.Now()
-			status.Phase, status.UnusedSince = dependencyv1alpha1.PhaseRemoving, &now
+			timestamp := metav1.Now()
+			status.Phase, status.UnusedSince = dependencyv1alpha1.PhaseRemoving, &timestamp
 		})
 		manage("1h")
-		Eventually(installed(ctx, "ib-base")).Should(BeEmpty())
+		Eventually(clustersWith(ctx, "ib-base")).Should(BeEmpty())
 		Eventually(phase(ctx, "east", "ib-base")).Should(BeEmpty())
 	})
 
 	It("hands the add-on over when it is deleted", func(ctx context.Context) {
-		unit(ctx, "ic-base", "ic-leaf")
+		installUnit(ctx, "ic-base", "ic-leaf")
 		Eventually(phase(ctx, "east", "ic-base")).Should(Equal("Installed"))
 		Expect(hub.Client.Delete(ctx, &dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "ic-base"}})).
 			To(Succeed())
 		uninstall(ctx, "east", "ic-leaf")
-		Consistently(installed(ctx, "ic-base")).WithTimeout(5 * time.Second).Should(ConsistOf("east"))
+		Consistently(clustersWith(ctx, "ic-base")).WithTimeout(5 * time.Second).Should(ConsistOf("east"))
 		Expect(phase(ctx, "east", "ic-base")()).To(BeEmpty())
 		uninstall(ctx, "east", "ic-base")
 	})
 
-	It("says that another writer has taken the add-on over", func(ctx context.Context) {
-		unit(ctx, "id-base", "id-leaf")
+	It("reports that another writer has taken the add-on over", func(ctx context.Context) {
+		installUnit(ctx, "id-base", "id-leaf")
 		Eventually(phase(ctx, "east", "id-base")).Should(Equal("Installed"))
-		taken := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "id-base"}}
-		Expect(hub.Client.Patch(ctx, taken, client.RawPatch("application/merge-patch+json",
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: "id-base"}}
+		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json",
 			[]byte(`{"spec": {"installNamespace": "elsewhere"}}`)))).To(Succeed())
 		Eventually(phase(ctx, "east", "id-base")).Should(Equal("Kept"))
 		uninstall(ctx, "east", "id-leaf")
-		Consistently(installed(ctx, "id-base")).WithTimeout(5 * time.Second).Should(ConsistOf("east"))
+		Consistently(clustersWith(ctx, "id-base")).WithTimeout(5 * time.Second).Should(ConsistOf("east"))
 		uninstall(ctx, "east", "id-base")
 		Eventually(phase(ctx, "east", "id-base")).Should(BeEmpty())
 	})
 
-	It("says why the hub refuses an installation, which is tried again", func(ctx context.Context) {
-		refusing := create(ctx, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: no-ie-base},
+	It("reports why the hub refuses an installation, which is tried again", func(ctx context.Context) {
+		policyObjects := create(ctx, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: no-ie-base},
   spec: {failurePolicy: Fail, matchConstraints: {resourceRules: [{apiGroups: [addon.open-cluster-management.io], apiVersions: ["*"],
   operations: [CREATE], resources: [managedclusteraddons], resourceNames: [ie-base]}]},
   validations: [{expression: "false", message: not in this fleet}]}}
@@ -125,26 +126,26 @@ var _ = Describe("An AddOnInstallation", func() {
 		}).Should(MatchError(ContainSubstring("not in this fleet")))
 		install(ctx, "east", "ie-leaf")
 		Eventually(phase(ctx, "east", "ie-base")).Should(Equal("Installing Refused"))
-		found := &dependencyv1alpha1.AddOnInstallation{}
-		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "ie-base"}, found)).To(Succeed())
-		Expect(found.Status.Conditions[0].Message).To(ContainSubstring("not in this fleet"))
+		installation := &dependencyv1alpha1.AddOnInstallation{}
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "ie-base"}, installation)).To(Succeed())
+		Expect(installation.Status.Conditions[0].Message).To(ContainSubstring("not in this fleet"))
 		Eventually(message(ctx, "east", "ie-leaf")).Should(ContainSubstring("the hub refuses to create 'ie-base' on this cluster"))
-		for _, object := range refusing {
+		for _, object := range policyObjects {
 			Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 		}
 		Eventually(phase(ctx, "east", "ie-base")).WithTimeout(time.Minute).Should(Equal("Installed"))
 	})
 })
 
-var _ = Describe("An add-on that contradicts what is installed", func() {
+var _ = Describe("An add-on that contradicts installed add-ons", func() {
 	It("is not installed, and the message says so", func(ctx context.Context) {
 		register(ctx, "if-other", manual, "[{name: if-base, type: Conflicts}]", "")
 		install(ctx, "east", "if-other")
-		unit(ctx, "if-base", "if-leaf")
+		installUnit(ctx, "if-base", "if-leaf")
 		install(ctx, "west", "if-leaf")
 		Eventually(message(ctx, "east", "if-leaf")).Should(ContainSubstring("would contradict or break what is installed on this cluster"))
-		Eventually(installed(ctx, "if-base")).Should(ConsistOf("west"))
-		Consistently(installed(ctx, "if-base")).Should(ConsistOf("west"))
+		Eventually(clustersWith(ctx, "if-base")).Should(ConsistOf("west"))
+		Consistently(clustersWith(ctx, "if-base")).Should(ConsistOf("west"))
 		Expect(phase(ctx, "east", "if-base")()).To(BeEmpty())
 	})
 })
@@ -152,13 +153,13 @@ var _ = Describe("An add-on that contradicts what is installed", func() {
 // setStatus changes the status of an AddOnInstallation on the managed cluster east.
 func setStatus(ctx context.Context, addOn string, set func(*dependencyv1alpha1.AddOnInstallationStatus)) {
 	GinkgoHelper()
-	found := &dependencyv1alpha1.AddOnInstallation{}
-	Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, found)).To(Succeed())
-	set(&found.Status)
-	Expect(hub.Client.Update(ctx, found)).To(Succeed())
+	installation := &dependencyv1alpha1.AddOnInstallation{}
+	Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: addOn}, installation)).To(Succeed())
+	set(&installation.Status)
+	Expect(hub.Client.Update(ctx, installation)).To(Succeed())
 }
 
-// tableOf returns the lines that kubectl get addoninstallations prints of the managed cluster east.
+// tableOf returns the output of kubectl get addoninstallations on the managed cluster east, in lines.
 func tableOf(ctx context.Context) (lines []string) {
 	GinkgoHelper()
 	config := rest.CopyConfig(hub.Config)

@@ -11,112 +11,114 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 )
 
-// uid returns the UID of an add-on; empty: it is not installed.
+// uid returns the UID of an add-on. It is empty if the add-on is not installed.
 func uid(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
-		found := &addonv1alpha1.ManagedClusterAddOn{}
-		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
-		return string(found.UID), client.IgnoreNotFound(err)
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, object)
+		return string(object.UID), client.IgnoreNotFound(err)
 	}
 }
 
-// unlabel takes the label of an add-on away from a managed cluster.
+// unlabel removes the label of an add-on from a managed cluster.
 func unlabel(ctx context.Context, cluster, addOn string) {
 	GinkgoHelper()
 	merge(ctx, managed(cluster), `{"metadata": {"labels": {"`+catalog.InstallLabel(addOn)+`": null}}}`)
 }
 
 var _ = Describe("An add-on that OCM installs by Placements which select the label", func() {
-	It("is installed where another one needs it, and nowhere else", func(ctx context.Context) {
-		register(ctx, "p-base", consenting(ctx, "p-base"), "[]", "")
+	It("is installed only where another add-on needs it", func(ctx context.Context) {
+		register(ctx, "p-base", consent(ctx, "p-base"), "[]", "")
 		register(ctx, "p-leaf", manual, auto("p-base"), "")
 		for _, cluster := range []string{withAgent, withoutAgent} {
 			install(ctx, cluster, "p-leaf")
 		}
-		Eventually(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
+		Eventually(clustersWith(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
 		Eventually(phase(ctx, withAgent, "p-base")).Should(Equal("Installed"))
 		Eventually(notes(ctx, "p-leaf", "InstallsDependency")).Should(ContainElement(
 			"Add-on 'p-base' is being installed, because 'p-leaf' needs it"))
-		Consistently(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
+		Consistently(clustersWith(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
 
 		By("staying where the add-on that needed it is removed")
 		uninstall(ctx, withAgent, "p-leaf")
-		Consistently(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
+		Consistently(clustersWith(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
 
 		By("a managed cluster being detached")
 		join(ctx, "leaving")
 		install(ctx, "leaving", "p-leaf")
-		Eventually(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent, "leaving"))
+		Eventually(clustersWith(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent, "leaving"))
 		Expect(hub.Client.Delete(ctx, managed("leaving"))).To(Succeed())
-		Eventually(installed(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
+		Eventually(clustersWith(ctx, "p-base")).Should(ConsistOf(withAgent, withoutAgent))
 		Eventually(phase(ctx, "leaving", "p-base")).Should(BeEmpty())
 	})
 
 	It("is left to the Placement that selects the cluster", func(ctx context.Context) {
 		place(ctx, "only-east", "{matchLabels: {name: east}}", "[]")
-		strategy := consenting(ctx, "o-base")
+		strategy := consent(ctx, "o-base")
 		register(ctx, "o-base", strategy[:len(strategy)-2]+", {namespace: places, name: only-east}]}", "[]", "")
-		Eventually(installed(ctx, "o-base")).Should(ConsistOf("east"))
+		Eventually(clustersWith(ctx, "o-base")).Should(ConsistOf("east"))
 		register(ctx, "o-leaf", manual, auto("o-base"), "")
 		install(ctx, "east", "o-leaf")
 		install(ctx, "west", "o-leaf")
-		Eventually(installed(ctx, "o-base")).Should(ConsistOf("east", "west"))
-		Consistently(labeled(ctx, "o-base")).Should(ConsistOf("west"))
+		Eventually(clustersWith(ctx, "o-base")).Should(ConsistOf("east", "west"))
+		Consistently(labeledClusters(ctx, "o-base")).Should(ConsistOf("west"))
 	})
 
-	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(ctx context.Context, on string) {
-		base, leaf := "s-base-"+on, "s-leaf-"+on
-		strategy := consenting(ctx, base)
-		registered := register(ctx, base, strategy, "[]", "")
+	DescribeTable("stays where its owner pauses, and comes back where its registration is replaced", func(
+		ctx context.Context, cluster string,
+	) {
+		base, leaf := "s-base-"+cluster, "s-leaf-"+cluster
+		strategy := consent(ctx, base)
+		object := register(ctx, base, strategy, "[]", "")
 		register(ctx, leaf, manual, removing(base), "")
-		install(ctx, on, leaf)
-		Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
-		before, err := uid(ctx, on, base)()
+		install(ctx, cluster, leaf)
+		Eventually(phase(ctx, cluster, base)).Should(Equal("Installed"))
+		uidBefore, err := uid(ctx, cluster, base)()
 		Expect(err).NotTo(HaveOccurred())
 
-		merge(ctx, registered, `{"spec": {"installStrategy": {"type": "Manual", "placements": null}}}`)
-		Consistently(uid(ctx, on, base)).Should(Equal(before))
-		Expect(labeled(ctx, base)()).To(ConsistOf(on))
+		merge(ctx, object, `{"spec": {"installStrategy": {"type": "Manual", "placements": null}}}`)
+		Consistently(uid(ctx, cluster, base)).Should(Equal(uidBefore))
+		Expect(labeledClusters(ctx, base)()).To(ConsistOf(cluster))
 
 		By("being replaced")
-		Expect(hub.Client.Delete(ctx, registered)).To(Succeed())
-		Eventually(uid(ctx, on, base)).Should(BeEmpty(), "the garbage collector removes it")
-		Consistently(labeled(ctx, base)).Should(ConsistOf(on))
+		Expect(hub.Client.Delete(ctx, object)).To(Succeed())
+		Eventually(uid(ctx, cluster, base)).Should(BeEmpty(), "the garbage collector removes it")
+		Consistently(labeledClusters(ctx, base)).Should(ConsistOf(cluster))
 		register(ctx, base, strategy, "[]", "")
-		Eventually(uid(ctx, on, base)).ShouldNot(BeEmpty())
-		Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
+		Eventually(uid(ctx, cluster, base)).ShouldNot(BeEmpty())
+		Eventually(phase(ctx, cluster, base)).Should(Equal("Installed"))
 		Expect(notes(ctx, base, "InstallationGivenUp")()).To(BeEmpty())
 
 		By("not being needed any more")
-		uninstall(ctx, on, leaf)
-		Eventually(installed(ctx, base)).Should(BeEmpty())
-		Eventually(phase(ctx, on, base)).Should(BeEmpty())
-		Expect(labeled(ctx, base)()).To(BeEmpty())
+		uninstall(ctx, cluster, leaf)
+		Eventually(clustersWith(ctx, base)).Should(BeEmpty())
+		Eventually(phase(ctx, cluster, base)).Should(BeEmpty())
+		Expect(labeledClusters(ctx, base)()).To(BeEmpty())
 	}, onBoth())
 
-	DescribeTable("is given up where the label is taken away again and again", func(ctx context.Context, on string) {
-		base, leaf := "k-base-"+on, "k-leaf-"+on
-		register(ctx, base, consenting(ctx, base), "[]", "")
+	DescribeTable("is given up where the label is removed again and again", func(ctx context.Context, cluster string) {
+		base, leaf := "k-base-"+cluster, "k-leaf-"+cluster
+		register(ctx, base, consent(ctx, base), "[]", "")
 		register(ctx, leaf, manual, auto(base), "")
-		install(ctx, on, leaf)
+		install(ctx, cluster, leaf)
 		for range 2 {
-			Eventually(phase(ctx, on, base)).Should(Equal("Installed"))
-			unlabel(ctx, on, base)
-			Eventually(phase(ctx, on, base)).ShouldNot(Equal("Installed"))
+			Eventually(phase(ctx, cluster, base)).Should(Equal("Installed"))
+			unlabel(ctx, cluster, base)
+			Eventually(phase(ctx, cluster, base)).ShouldNot(Equal("Installed"))
 		}
 		Eventually(notes(ctx, base, "InstallationGivenUp")).Should(HaveLen(1))
-		Eventually(message(ctx, on, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
-		Consistently(installed(ctx, base)).Should(BeEmpty())
-		Expect(phase(ctx, on, base)()).To(Equal("GivenUp"))
+		Eventually(message(ctx, cluster, leaf)).Should(ContainSubstring("'" + base + "' was removed from this cluster again and again"))
+		Consistently(clustersWith(ctx, base)).Should(BeEmpty())
+		Expect(phase(ctx, cluster, base)()).To(Equal("GivenUp"))
 	}, onBoth())
 
 	It("is removed by OCM once its owner withdraws the consent, and does not come back by itself", func(ctx context.Context) {
-		base := register(ctx, "w-base", consenting(ctx, "w-base"), "[]", "")
+		base := register(ctx, "w-base", consent(ctx, "w-base"), "[]", "")
 		register(ctx, "w-leaf", manual, auto("w-base"), "")
 		install(ctx, "east", "w-leaf")
-		Eventually(installed(ctx, "w-base")).Should(ConsistOf("east"))
+		Eventually(clustersWith(ctx, "w-base")).Should(ConsistOf("east"))
 		merge(ctx, base, `{"spec": {"installStrategy": {"placements": []}}}`)
-		Eventually(installed(ctx, "w-base")).Should(BeEmpty())
+		Eventually(clustersWith(ctx, "w-base")).Should(BeEmpty())
 		Eventually(message(ctx, "east", "w-leaf")).Should(HaveSuffix("(not installed: none of its Placements selects this cluster; for " +
 			"install: Auto, its owner must list two Placements in ClusterManagementAddOn 'w-base' that select the label '" +
 			catalog.InstallLabel("w-base") + "')"))
@@ -129,6 +131,6 @@ var _ = Describe("An add-on that OCM installs by Placements which select the lab
 		install(ctx, "east", "n-leaf")
 		Eventually(message(ctx, "east", "n-leaf")).Should(ContainSubstring(
 			"Placement places/n-base does not tolerate every taint, so it uninstalls the add-on from a cluster that is lost"))
-		Expect(labeled(ctx, "n-base")()).To(BeEmpty())
+		Expect(labeledClusters(ctx, "n-base")()).To(BeEmpty())
 	})
 })

@@ -15,10 +15,10 @@ import (
 
 var _ = Describe("The rights of addon-manager --lifecycle", func() {
 	DescribeTable("do not let it create", func(ctx context.Context, manifest, refusal string) {
-		as := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		object := &unstructured.Unstructured{}
 		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
-		err := as.Create(ctx, object, client.DryRunAll)
+		err := userClient.Create(ctx, object, client.DryRunAll)
 		Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%v", err)
 		Expect(err).To(MatchError(ContainSubstring(refusal)))
 	},
@@ -41,7 +41,7 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 	)
 
 	It("do not let it create an add-on that does not say by whom, or with settings", func(ctx context.Context) {
-		as := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		for _, manifest := range []string{
 			"{metadata: {name: mine, namespace: east}, spec: {}}",
 			"{metadata: {name: mine, namespace: east, labels: {dependency.addon.open-cluster-management.io/installed-by: interlock}}, " +
@@ -51,39 +51,39 @@ var _ = Describe("The rights of addon-manager --lifecycle", func() {
 			Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
 			object.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
 			object.SetKind("ManagedClusterAddOn")
-			Expect(as.Create(ctx, object)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")), manifest)
+			Expect(userClient.Create(ctx, object)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")), manifest)
 		}
 	})
 
 	It("do not let it change settings of users, or delete any, or read Secrets", func(ctx context.Context) {
-		as := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		config := create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig,
 			metadata: {name: interlock-of-a-user, namespace: east}, spec: {}}`)[0]
-		Expect(as.Patch(ctx, config, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {
+		Expect(userClient.Patch(ctx, config, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {
 			"app.kubernetes.io/managed-by": "interlock-addon-manager"}}}`)))).To(MatchError(ContainSubstring("but those that it has made")))
-		Expect(apierrors.IsForbidden(as.Delete(ctx, config))).To(BeTrue())
+		Expect(apierrors.IsForbidden(userClient.Delete(ctx, config))).To(BeTrue())
 		secrets := &unstructured.UnstructuredList{}
 		secrets.SetAPIVersion("v1")
 		secrets.SetKind("SecretList")
-		Expect(apierrors.IsForbidden(as.List(ctx, secrets))).To(BeTrue())
+		Expect(apierrors.IsForbidden(userClient.List(ctx, secrets))).To(BeTrue())
 	})
 
-	It("do not let it change or delete what it does not own", func(ctx context.Context) {
+	It("do not let it change or delete objects of others", func(ctx context.Context) {
 		install(ctx, "east", "not-its-own")
-		as := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		addOn := &unstructured.Unstructured{}
 		addOn.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
 		addOn.SetKind("ManagedClusterAddOn")
 		addOn.SetName("not-its-own")
 		addOn.SetNamespace("east")
-		Expect(as.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"a": "b"}}}`)))).
+		Expect(userClient.Patch(ctx, addOn, client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"a": "b"}}}`)))).
 			To(MatchError(ContainSubstring("may change nothing of a ManagedClusterAddOn but the status")))
-		Expect(as.Delete(ctx, addOn)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
-		Expect(apierrors.IsForbidden(as.DeleteAllOf(ctx, addOn, client.InNamespace("east")))).To(BeTrue())
+		Expect(userClient.Delete(ctx, addOn)).To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
+		Expect(apierrors.IsForbidden(userClient.DeleteAllOf(ctx, addOn, client.InNamespace("east")))).To(BeTrue())
 		namespace := &unstructured.Unstructured{}
 		namespace.SetAPIVersion("v1")
 		namespace.SetKind("Namespace")
 		namespace.SetName("east")
-		Expect(apierrors.IsForbidden(as.Delete(ctx, namespace))).To(BeTrue())
+		Expect(apierrors.IsForbidden(userClient.Delete(ctx, namespace))).To(BeTrue())
 	})
 })

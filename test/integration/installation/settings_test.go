@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// registerSet registers an add-on that OCM deploys from a template: a ConfigMap with the variables mode, level and region. Its default
-// AddOnDeploymentConfig, of the same name in the namespace west, has a level.
+// registerSet registers an add-on that OCM deploys from a template: a ConfigMap with the variables mode, level and region. The default
+// AddOnDeploymentConfig has the add-on's name, is in the namespace west, and sets level.
 func registerSet(ctx context.Context, name string) {
 	GinkgoHelper()
 	create(ctx, fmt.Sprintf(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig,
@@ -31,22 +31,22 @@ func registerSet(ctx context.Context, name string) {
 		name, onDemand, manual))
 }
 
-// setting is an edge that has an add-on installed with settings.
-func setting(on, variables, policy string) string {
-	return fmt.Sprintf("[{name: %s, install: Auto, settings: {policy: %s, variables: [%s]}}]", on, policy, variables)
+// setting returns an edge by which Interlock installs an add-on with settings.
+func setting(cluster, variables, policy string) string {
+	return fmt.Sprintf("[{name: %s, install: Auto, settings: {policy: %s, variables: [%s]}}]", cluster, policy, variables)
 }
 
-// rendered is what OCM deploys of an add-on on a managed cluster.
-func rendered(ctx context.Context, on, addOn string) func() (string, error) {
+// rendered returns the data of the ConfigMap that OCM deploys for an add-on on a managed cluster.
+func rendered(ctx context.Context, cluster, addOn string) func() (string, error) {
 	return func() (string, error) {
 		works := &unstructured.UnstructuredList{}
 		works.SetAPIVersion("work.open-cluster-management.io/v1")
 		works.SetKind("ManifestWorkList")
-		err := hub.Client.List(ctx, works, client.InNamespace(on), client.MatchingLabels{"open-cluster-management.io/addon-name": addOn})
+		err := hub.Client.List(ctx, works, client.InNamespace(cluster), client.MatchingLabels{"open-cluster-management.io/addon-name": addOn})
 		for _, work := range works.Items {
 			manifests, _, _ := unstructured.NestedSlice(work.Object, "spec", "workload", "manifests")
 			for _, manifest := range manifests {
-				if data, found, _ := unstructured.NestedString(manifest.(map[string]any), "data", "rendered"); found {
+				if data, ok, _ := unstructured.NestedString(manifest.(map[string]any), "data", "rendered"); ok {
 					return data, err
 				}
 			}
@@ -55,23 +55,23 @@ func rendered(ctx context.Context, on, addOn string) func() (string, error) {
 	}
 }
 
-// kept is the AddOnDeploymentConfig of an add-on that Interlock keeps on a managed cluster.
-func kept(ctx context.Context, on, addOn string) *unstructured.Unstructured {
+// ownConfig returns the AddOnDeploymentConfig that Interlock maintains for an add-on on a managed cluster.
+func ownConfig(ctx context.Context, cluster, addOn string) *unstructured.Unstructured {
 	GinkgoHelper()
 	config := &unstructured.Unstructured{}
 	config.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
 	config.SetKind("AddOnDeploymentConfig")
 	Eventually(func() error {
-		return hub.Client.Get(ctx, client.ObjectKey{Namespace: on, Name: "interlock-" + addOn}, config)
+		return hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "interlock-" + addOn}, config)
 	}).Should(Succeed())
 	return config
 }
 
-// edit sets a variable as a user does, and returns the generation of that.
-func edit(ctx context.Context, on, addOn, name, value string) (generation int64) {
+// edit sets a variable as a user does, and returns the new generation.
+func edit(ctx context.Context, cluster, addOn, name, value string) (generation int64) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		config := kept(ctx, on, addOn)
+		config := ownConfig(ctx, cluster, addOn)
 		variables, _, err := unstructured.NestedSlice(config.Object, "spec", "customizedVariables")
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, variable := range variables {
@@ -86,45 +86,45 @@ func edit(ctx context.Context, on, addOn, name, value string) (generation int64)
 	return generation
 }
 
-// warned are the warnings that a client gets.
-type warned []string
+// warnings collects the warnings that a client receives.
+type warnings []string
 
 // HandleWarningHeader implements rest.WarningHandler.
-func (w *warned) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
 
 // change changes a spec in a dry run, and returns the warnings.
-func change(ctx context.Context, config *unstructured.Unstructured) (got warned, err error) {
-	of := rest.CopyConfig(hub.Config)
-	of.WarningHandler = &got
-	as, err := client.New(of, client.Options{Scheme: hub.Client.Scheme()})
+func change(ctx context.Context, config *unstructured.Unstructured) (warningLog warnings, err error) {
+	userConfig := rest.CopyConfig(hub.Config)
+	userConfig.WarningHandler = &warningLog
+	userClient, err := client.New(userConfig, client.Options{Scheme: hub.Client.Scheme()})
 	if err != nil {
 		return nil, err
 	}
-	err = as.Patch(ctx, config.DeepCopy(), client.RawPatch(types.MergePatchType,
+	err = userClient.Patch(ctx, config.DeepCopy(), client.RawPatch(types.MergePatchType,
 		[]byte(`{"spec": {"agentInstallNamespace": "elsewhere"}}`)), client.DryRunAll)
-	return got, err
+	return warningLog, err
 }
 
 var _ = Describe("Settings", func() {
-	DescribeTable("that never come to rest are written at growing intervals", func(ctx context.Context, on string) {
-		base, leaf := "u-base-"+on, "u-leaf-"+on
+	DescribeTable("that never come to rest are written at growing intervals", func(ctx context.Context, cluster string) {
+		base, leaf := "u-base-"+cluster, "u-leaf-"+cluster
 		registerSet(ctx, base)
 		register(ctx, leaf, manual, setting(base,
 			`{name: mode, valueFrom: "dependencies['`+base+`'].config[?'mode'].orValue('') == 'on' ? 'off' : 'on'"}`, "Seal"), "")
-		install(ctx, on, leaf)
-		generation := func() int64 { return kept(ctx, on, base).GetGeneration() }
+		install(ctx, cluster, leaf)
+		generation := func() int64 { return ownConfig(ctx, cluster, base).GetGeneration() }
 		Eventually(generation).Should(BeNumerically(">=", 5), "the first changes are written at once")
 		Consistently(generation).WithTimeout(4 * time.Second).Should(BeNumerically("<=", 10))
 	}, onBoth())
 
-	DescribeTable("of dependents are deployed by OCM, and a user's value wins unless it is sealed", func(ctx context.Context, on string) {
-		base, leaf, sealing := "s-base-"+on, "s-leaf-"+on, "s-sealing-"+on
+	DescribeTable("of dependents are deployed by OCM, and a user's value wins unless it is sealed", func(ctx context.Context, cluster string) {
+		base, leaf, sealing := "s-base-"+cluster, "s-leaf-"+cluster, "s-sealing-"+cluster
 		registerSet(ctx, base)
 		register(ctx, leaf, manual, setting(base,
 			"{name: mode, value: grpc}, {name: level, value: high}, {name: region, valueFrom: \"cluster.labels['name']\"}", "Default"), "")
-		install(ctx, on, leaf)
-		Eventually(rendered(ctx, on, base)).Should(Equal("mode=grpc level=low region=" + on))
-		config := kept(ctx, on, base)
+		install(ctx, cluster, leaf)
+		Eventually(rendered(ctx, cluster, base)).Should(Equal("mode=grpc level=low region=" + cluster))
+		config := ownConfig(ctx, cluster, base)
 		namespace, _, err := unstructured.NestedString(config.Object, "spec", "agentInstallNamespace")
 		Expect(namespace, err).To(Equal("of-the-default"))
 		Expect(config.GetOwnerReferences()).To(ConsistOf(HaveField("Name", base)))
@@ -134,42 +134,42 @@ var _ = Describe("Settings", func() {
 		source.SetNamespace("west")
 		source.SetName(base)
 		merge(ctx, source, `{"spec": {"customizedVariables": [{"name": "level", "value": "mid"}]}}`)
-		Eventually(rendered(ctx, on, base)).Should(Equal("mode=grpc level=mid region=" + on))
+		Eventually(rendered(ctx, cluster, base)).Should(Equal("mode=grpc level=mid region=" + cluster))
 
-		By("keeping what a user has set")
-		edit(ctx, on, base, "mode", "http")
-		Eventually(rendered(ctx, on, base)).Should(HavePrefix("mode=http "))
-		Consistently(rendered(ctx, on, base)).WithTimeout(2 * time.Second).Should(HavePrefix("mode=http "))
+		By("keeping values that a user has set")
+		edit(ctx, cluster, base, "mode", "http")
+		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=http "))
+		Consistently(rendered(ctx, cluster, base)).WithTimeout(2 * time.Second).Should(HavePrefix("mode=http "))
 
-		By("putting back what is sealed, and giving up")
+		By("restoring sealed values, and giving up")
 		register(ctx, sealing, manual, setting(base, "{name: mode, value: quic}", "Seal"), "")
-		install(ctx, on, sealing)
-		Eventually(rendered(ctx, on, base)).Should(HavePrefix("mode=quic "))
-		edited := edit(ctx, on, base, "mode", "http")
-		Eventually(func() int64 { return kept(ctx, on, base).GetGeneration() }).Should(BeNumerically(">", edited))
-		Eventually(rendered(ctx, on, base)).Should(HavePrefix("mode=quic "))
-		edit(ctx, on, base, "mode", "http")
+		install(ctx, cluster, sealing)
+		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=quic "))
+		generation := edit(ctx, cluster, base, "mode", "http")
+		Eventually(func() int64 { return ownConfig(ctx, cluster, base).GetGeneration() }).Should(BeNumerically(">", generation))
+		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=quic "))
+		edit(ctx, cluster, base, "mode", "http")
 		Eventually(notes(ctx, base, "SettingGivenUp")).Should(HaveLen(1))
-		Eventually(rendered(ctx, on, base)).Should(HavePrefix("mode=http "))
+		Eventually(rendered(ctx, cluster, base)).Should(HavePrefix("mode=http "))
 
 		By("warning a user who changes them")
-		Eventually(func() (warned, error) { return change(ctx, kept(ctx, on, base)) }).Should(ContainElement(
+		Eventually(func() (warnings, error) { return change(ctx, ownConfig(ctx, cluster, base)) }).Should(ContainElement(
 			ContainSubstring("Interlock puts sealed variables back")))
 		Expect(change(ctx, source)).To(BeEmpty())
 	}, onBoth())
 
-	DescribeTable("on which dependents do not agree are not set", func(ctx context.Context, on string) {
-		base, first, second := "c-base-"+on, "c-one-"+on, "c-two-"+on
+	DescribeTable("on which dependents do not agree are not set", func(ctx context.Context, cluster string) {
+		base, leaf1, leaf2 := "c-base-"+cluster, "c-one-"+cluster, "c-two-"+cluster
 		registerSet(ctx, base)
-		for name, mode := range map[string]string{first: "grpc", second: "http"} {
+		for name, mode := range map[string]string{leaf1: "grpc", leaf2: "http"} {
 			register(ctx, name, manual, setting(base, "{name: mode, value: "+mode+"}, {name: region, value: north}", "Default"), "")
-			install(ctx, on, name)
+			install(ctx, cluster, name)
 		}
-		for _, name := range []string{first, second} {
+		for _, name := range []string{leaf1, leaf2} {
 			Eventually(notes(ctx, name, "SettingConflict")).Should(ConsistOf(
-				"Setting 'mode' of '" + base + "' is not set, because add-ons wish different values: " + first + ", " + second))
+				"Setting 'mode' of '" + base + "' is not set, because add-ons wish different values: " + leaf1 + ", " + leaf2))
 		}
-		variables := func() string { return fmt.Sprint(kept(ctx, on, base).Object["spec"]) }
+		variables := func() string { return fmt.Sprint(ownConfig(ctx, cluster, base).Object["spec"]) }
 		Eventually(variables).Should(And(ContainSubstring("north"), Not(ContainSubstring("grpc")), Not(ContainSubstring("http"))))
 	}, onBoth())
 
@@ -180,13 +180,13 @@ var _ = Describe("Settings", func() {
 		install(ctx, "edge", "r-leaf")
 		Eventually(message(ctx, "edge", "r-leaf")).Should(ContainSubstring(
 			"setting 'region' is required and has no value: valueFrom has none on this cluster"))
-		Consistently(installed(ctx, "r-base")).Should(BeEmpty())
+		Consistently(clustersWith(ctx, "r-base")).Should(BeEmpty())
 		cluster := managed("edge")
 		Expect(hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType,
 			[]byte(`{"metadata": {"labels": {"region": "north"}}}`)))).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error {
 			return hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"region": null}}}`)))
 		})
-		Eventually(installed(ctx, "r-base")).Should(ConsistOf("edge"))
+		Eventually(clustersWith(ctx, "r-base")).Should(ConsistOf("edge"))
 	})
 })

@@ -1,5 +1,6 @@
-// Package installation has real OCM install what add-ons need, as addon-manager --lifecycle decides. The managed cluster east has
-// addon-agent, as an add-on of OCM, and west has none. All others are ManagedClusters that the suite keeps available.
+// Package installation has real OCM install the dependencies of add-ons, as addon-manager --lifecycle decides. The managed cluster east
+// has addon-agent, as an add-on of OCM. The cluster west does not have it. All others are ManagedClusters that the suite keeps
+// available.
 package installation
 
 import (
@@ -27,17 +28,17 @@ import (
 
 var (
 	hub *ocm.Hub
-	// interlocked is what addon-manager needs on the hub.
-	interlocked *interlock.Interlock
-	// manager is what runs of addon-manager.
+	// deployment is the deployment of Interlock on the hub.
+	deployment *interlock.Interlock
+	// manager is the running addon-manager.
 	manager *interlock.Running
-	// joined are the managed clusters that have agents.
-	joined = map[string]*ocm.ManagedCluster{}
+	// members are the managed clusters that have agents, by name.
+	members = map[string]*ocm.ManagedCluster{}
 )
 
 const withAgent, withoutAgent = "east", "west"
 
-// onBoth are the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
+// onBoth returns the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
 func onBoth() []TableEntry {
 	return []TableEntry{Entry("with addon-agent", withAgent), Entry("without addon-agent", withoutAgent)}
 }
@@ -50,30 +51,30 @@ func TestInstallation(t *testing.T) {
 var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultConsistentlyDuration(3 * time.Second)
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
-	interlocked = interlock.DeployManager(ctx, hub)
+	deployment = interlock.DeployManager(ctx, hub)
 	create(ctx, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
 ---
 {apiVersion: cluster.open-cluster-management.io/v1beta2, kind: ManagedClusterSetBinding, metadata: {name: global, namespace: places},
  spec: {clusterSet: global}}`)
 	joinReal(ctx, withAgent, withoutAgent)
 	join(ctx, "edge")
-	agents := addonagent.New(ctx, hub, joined[withAgent])
+	agents := addonagent.New(ctx, hub, members[withAgent])
 	manage("2s")
 	agents.Deploy(ctx)
 	stopManaging()
 }, NodeTimeout(5*time.Minute))
 
-// Each spec has an addon-manager of its own: one that has just started has the whole budget of a minute.
+// Each spec has an addon-manager of its own. After its start, it has the whole budget of a minute.
 var _ = BeforeEach(func() {
 	manage("2s")
 	DeferCleanup(stopManaging)
 })
 
-// manage starts an addon-manager that removes add-ons after a delay. One that runs ends.
+// manage starts an addon-manager that removes unused add-ons after a delay. A running one is stopped first.
 func manage(removalDelay string) {
 	GinkgoHelper()
 	stopManaging()
-	manager = interlocked.Manage("--leader-elect=false", "--guard=off", "--lifecycle",
+	manager = deployment.Manage("--leader-elect=false", "--guard=off", "--lifecycle",
 		"--lifecycle-removal-delay="+removalDelay, addonagent.GrantFlag)
 }
 
@@ -89,28 +90,28 @@ func stopManaging() {
 func joinReal(ctx context.Context, names ...string) {
 	GinkgoHelper()
 	clusters := make([]*ocm.ManagedCluster, len(names))
-	var joining errgroup.Group
+	var joins errgroup.Group
 	for i, name := range names {
-		joining.Go(func() (err error) {
+		joins.Go(func() (err error) {
 			clusters[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
 			return err
 		})
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	for i, name := range names {
-		joined[name] = clusters[i]
+		members[name] = clusters[i]
 		ocmsuite.RunWorkloads(clusters[i])
 		merge(ctx, managed(name), `{"metadata": {"labels": {"name": "`+name+`"}}}`)
 	}
 }
 
-// join has OCM manage a cluster that is available, with its name as the label name.
+// join has OCM manage a cluster that is available and has its name as the label name.
 func join(ctx context.Context, name string) {
 	GinkgoHelper()
 	ocmsuite.Accept(ctx, hub, name, map[string]string{"name": name})
 }
 
-// managed is a managed cluster, as far as a patch needs it.
+// managed returns a ManagedCluster that has only its name, as a patch needs it.
 func managed(name string) *unstructured.Unstructured {
 	cluster := &unstructured.Unstructured{}
 	cluster.SetAPIVersion("cluster.open-cluster-management.io/v1")
@@ -119,7 +120,7 @@ func managed(name string) *unstructured.Unstructured {
 	return cluster
 }
 
-// annotating is a patch that sets annotations.
+// annotating returns a patch that sets annotations.
 func annotating(annotations map[string]string) []byte {
 	GinkgoHelper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
@@ -143,16 +144,16 @@ func register(ctx context.Context, name, strategy, dependencies, annotations str
 // places is a namespace with Placements.
 const places = "places"
 
-// consenting creates the two Placements by which the owner of an add-on lets Interlock install it, and returns an install strategy that
+// consent creates the two Placements by which the owner of an add-on lets Interlock install it. It returns an install strategy that
 // lists them.
-func consenting(ctx context.Context, addOn string) string {
+func consent(ctx context.Context, addOn string) string {
 	GinkgoHelper()
-	var listed []string
+	var references []string
 	for _, name := range []string{addOn + "-1", addOn + "-2"} {
 		place(ctx, name, "{matchExpressions: [{key: "+catalog.InstallLabel(addOn)+", operator: Exists}]}", "[{operator: Exists}]")
-		listed = append(listed, "{namespace: "+places+", name: "+name+"}")
+		references = append(references, "{namespace: "+places+", name: "+name+"}")
 	}
-	return "{type: Placements, placements: [" + strings.Join(listed, ", ") + "]}"
+	return "{type: Placements, placements: [" + strings.Join(references, ", ") + "]}"
 }
 
 // place creates a Placement of managed clusters with labels.
@@ -162,13 +163,13 @@ func place(ctx context.Context, name, selector, tolerations string) {
 		spec: {tolerations: `+tolerations+`, predicates: [{requiredClusterSelector: {labelSelector: `+selector+`}}]}}`)
 }
 
-// labeled returns the managed clusters that have the label of an add-on.
-func labeled(ctx context.Context, addOn string) func() ([]string, error) {
+// labeledClusters returns the managed clusters that have the label of an add-on.
+func labeledClusters(ctx context.Context, addOn string) func() ([]string, error) {
 	return func() (clusters []string, err error) {
-		var all clusterv1.ManagedClusterList
-		err = hub.Client.List(ctx, &all, client.HasLabels{catalog.InstallLabel(addOn)})
-		for i := range all.Items {
-			clusters = append(clusters, all.Items[i].Name)
+		var list clusterv1.ManagedClusterList
+		err = hub.Client.List(ctx, &list, client.HasLabels{catalog.InstallLabel(addOn)})
+		for i := range list.Items {
+			clusters = append(clusters, list.Items[i].Name)
 		}
 		return clusters, err
 	}
@@ -186,21 +187,21 @@ func install(ctx context.Context, cluster, name string) {
 		name+", namespace: "+cluster+"}, spec: {}}")
 }
 
-// installed returns the managed clusters on which an add-on is installed and not being removed.
-func installed(ctx context.Context, addOn string) func() ([]string, error) {
+// clustersWith returns the managed clusters on which an add-on is installed and not being removed.
+func clustersWith(ctx context.Context, addOn string) func() ([]string, error) {
 	return func() (clusters []string, err error) {
-		var all addonv1alpha1.ManagedClusterAddOnList
-		err = hub.Client.List(ctx, &all)
-		for _, one := range all.Items {
-			if one.Name == addOn && one.DeletionTimestamp.IsZero() {
-				clusters = append(clusters, one.Namespace)
+		var addOns addonv1alpha1.ManagedClusterAddOnList
+		err = hub.Client.List(ctx, &addOns)
+		for _, addOnItem := range addOns.Items {
+			if addOnItem.Name == addOn && addOnItem.DeletionTimestamp.IsZero() {
+				clusters = append(clusters, addOnItem.Namespace)
 			}
 		}
 		return clusters, err
 	}
 }
 
-// notes are those of the events with a reason on an object.
+// notes returns the notes of the events with a reason on an object.
 func notes(ctx context.Context, about, reason string) func() ([]string, error) {
 	return ocmsuite.Notes(ctx, hub, "", about, reason)
 }

@@ -37,7 +37,7 @@ func registerStack(ctx context.Context) {
 			Expect(hub.Client.DeleteAllOf(ctx, &addonv1alpha1.ManagedClusterAddOn{}, client.InNamespace(cluster))).To(Succeed())
 		}
 		for _, addOn := range slices.Concat(stack...) {
-			Eventually(on(ctx, addOn)).Should(BeEmpty())
+			Eventually(clustersWith(ctx, addOn)).Should(BeEmpty())
 		}
 	})
 }
@@ -52,96 +52,96 @@ func hold(ctx context.Context, addOn *addonv1alpha1.ManagedClusterAddOn, finaliz
 var _ = Describe("kubectl addon install", func() {
 	It("installs layer by layer, and uninstall removes in reverse", func(ctx context.Context) {
 		registerStack(ctx)
-		planned := plugin(ctx, "install portal --selector tier=edge --plan")
-		Expect(planned.code).To(Equal(cmdline.ExitOK), planned.out)
-		Expect(planned.out).To(HavePrefix("To install on 3 managed clusters, in 3 layers:\n"))
-		Expect(on(ctx, "certs")()).To(BeEmpty())
+		plan := plugin(ctx, "install portal --selector tier=edge --plan")
+		Expect(plan.code).To(Equal(cmdline.ExitOK), plan.out)
+		Expect(plan.out).To(HavePrefix("To install on 3 managed clusters, in 3 layers:\n"))
+		Expect(clustersWith(ctx, "certs")()).To(BeEmpty())
 
-		installing := began(ctx, "install portal --selector tier=edge --yes --wait")
-		var before time.Time
+		installResult := startPlugin(ctx, "install portal --selector tier=edge --yes --wait")
+		var available time.Time
 		for i, layer := range stack {
 			for _, addOn := range layer {
-				Eventually(on(ctx, addOn)).Should(ConsistOf(clusters))
+				Eventually(clustersWith(ctx, addOn)).Should(ConsistOf(clusters))
 			}
 			for _, addOn := range layer {
 				for _, cluster := range clusters {
-					found, err := get(ctx, cluster, addOn)
+					object, err := get(ctx, cluster, addOn)
 					Expect(err).NotTo(HaveOccurred())
-					Expect(found.CreationTimestamp.Time).NotTo(BeTemporally("<", before.Truncate(time.Second)), addOn)
-					Expect(found.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, addonv1alpha1.InstalledByPlugin))
+					Expect(object.CreationTimestamp.Time).NotTo(BeTemporally("<", available.Truncate(time.Second)), addOn)
+					Expect(object.Labels).To(HaveKeyWithValue(addonv1alpha1.InstalledByLabel, addonv1alpha1.InstalledByPlugin))
 				}
 			}
-			if i+1 < len(stack) { // until the last add-on of the last cluster is available
-				Consistently(on(ctx, stack[i+1][0])).Should(BeEmpty())
+			if i+1 < len(stack) { // the last add-on on the last cluster is not available yet
+				Consistently(clustersWith(ctx, stack[i+1][0])).Should(BeEmpty())
 			}
 			for _, addOn := range layer {
 				for _, cluster := range clusters {
-					before = report(ctx, cluster, addOn)
+					available = report(ctx, cluster, addOn)
 				}
 			}
 		}
-		var ended result
-		Eventually(installing).Should(Receive(&ended))
-		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
-		again := plugin(ctx, "install portal --selector tier=edge --yes --wait")
-		Expect(again.code).To(Equal(cmdline.ExitOK), again.out)
-		Expect(again.out).To(HavePrefix("There is nothing to install on 3 managed clusters."))
+		var uninstallResult result
+		Eventually(installResult).Should(Receive(&uninstallResult))
+		Expect(uninstallResult.code).To(Equal(cmdline.ExitOK), uninstallResult.out)
+		result := plugin(ctx, "install portal --selector tier=edge --yes --wait")
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
+		Expect(result.out).To(HavePrefix("There is nothing to install on 3 managed clusters."))
 
-		By("refusing what is still required")
-		refused := plugin(ctx, "uninstall certs --selector tier=edge --yes")
-		Expect(refused.code).To(Equal(cmdline.ExitError))
-		Expect(refused.out).To(ContainSubstring("'gateway', which stays, requires certs (on 3 clusters: east, north, west)"))
-		Expect(on(ctx, "certs")()).To(ConsistOf(clusters))
+		By("refusing to remove a dependency")
+		refusal := plugin(ctx, "uninstall certs --selector tier=edge --yes")
+		Expect(refusal.code).To(Equal(cmdline.ExitError))
+		Expect(refusal.out).To(ContainSubstring("'gateway', which stays, requires certs (on 3 clusters: east, north, west)"))
+		Expect(clustersWith(ctx, "certs")()).To(ConsistOf(clusters))
 
-		By("waiting for dependents before what they need")
-		held, err := get(ctx, "north", "portal")
+		By("waiting for dependents before their dependencies")
+		addOn, err := get(ctx, "north", "portal")
 		Expect(err).NotTo(HaveOccurred())
-		hold(ctx, held, `"example.com/hold"`)
-		ended = plugin(ctx, "uninstall portal --selector tier=edge --cascade=unit --yes --wait --timeout 2s")
-		Expect(ended.code).To(Equal(cmdline.ExitError), ended.out)
-		Expect(on(ctx, "portal")()).To(ConsistOf("north"))
-		Expect(on(ctx, "gateway")()).To(ConsistOf(clusters))
+		hold(ctx, addOn, `"example.com/hold"`)
+		uninstallResult = plugin(ctx, "uninstall portal --selector tier=edge --cascade=unit --yes --wait --timeout 2s")
+		Expect(uninstallResult.code).To(Equal(cmdline.ExitError), uninstallResult.out)
+		Expect(clustersWith(ctx, "portal")()).To(ConsistOf("north"))
+		Expect(clustersWith(ctx, "gateway")()).To(ConsistOf(clusters))
 
 		By("continuing with the command that it printed")
-		const left = "uninstall gateway tunnel certs tokens --cluster east,north,west --wait"
-		Expect(ended.out).To(ContainSubstring("run  kubectl addon " + left))
-		uninstalling := began(ctx, left+" --yes")
-		Eventually(on(ctx, "gateway")).Should(ConsistOf("north"))
-		Consistently(on(ctx, "gateway")).Should(ConsistOf("north"))
-		hold(ctx, held, "")
-		Eventually(uninstalling).Should(Receive(&ended))
-		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		const remainder = "uninstall gateway tunnel certs tokens --cluster east,north,west --wait"
+		Expect(uninstallResult.out).To(ContainSubstring("run  kubectl addon " + remainder))
+		results := startPlugin(ctx, remainder+" --yes")
+		Eventually(clustersWith(ctx, "gateway")).Should(ConsistOf("north"))
+		Consistently(clustersWith(ctx, "gateway")).Should(ConsistOf("north"))
+		hold(ctx, addOn, "")
+		Eventually(results).Should(Receive(&uninstallResult))
+		Expect(uninstallResult.code).To(Equal(cmdline.ExitOK), uninstallResult.out)
 		for _, addOn := range slices.Concat(stack...) {
-			Expect(on(ctx, addOn)()).To(BeEmpty(), addOn)
+			Expect(clustersWith(ctx, addOn)()).To(BeEmpty(), addOn)
 		}
 	}, NodeTimeout(time.Minute))
 
-	It("keeps of a unit what another writer has taken over", func(ctx context.Context) {
+	It("keeps add-ons of a unit that another writer has taken over", func(ctx context.Context) {
 		registerStack(ctx)
-		installed := plugin(ctx, "install portal --cluster east --yes")
-		Expect(installed.code).To(Equal(cmdline.ExitOK), installed.out)
-		taken, err := get(ctx, "east", "gateway")
+		result := plugin(ctx, "install portal --cluster east --yes")
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
+		addOn, err := get(ctx, "east", "gateway")
 		Expect(err).NotTo(HaveOccurred())
 		labels := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"mine": "true"}}}`))
-		Expect(hub.Client.Patch(ctx, taken, labels, client.FieldOwner("kubectl-label"))).To(Succeed())
+		Expect(hub.Client.Patch(ctx, addOn, labels, client.FieldOwner("kubectl-label"))).To(Succeed())
 
-		removed := plugin(ctx, "uninstall portal --cluster east --cascade=unit --yes")
-		Expect(removed.code).To(Equal(cmdline.ExitOK), removed.out)
-		Expect(removed.out).To(ContainSubstring("'gateway' stays, although no other add-on needs it"))
-		for _, gone := range []string{"portal", "tunnel"} {
-			Eventually(on(ctx, gone)).Should(BeEmpty())
+		unitResult := plugin(ctx, "uninstall portal --cluster east --cascade=unit --yes")
+		Expect(unitResult.code).To(Equal(cmdline.ExitOK), unitResult.out)
+		Expect(unitResult.out).To(ContainSubstring("'gateway' stays, although no other add-on needs it"))
+		for _, name := range []string{"portal", "tunnel"} {
+			Eventually(clustersWith(ctx, name)).Should(BeEmpty())
 		}
-		for _, kept := range []string{"gateway", "certs", "tokens"} {
-			Consistently(on(ctx, kept), "100ms").Should(ConsistOf("east"), kept)
+		for _, name := range []string{"gateway", "certs", "tokens"} {
+			Consistently(clustersWith(ctx, name), "100ms").Should(ConsistOf("east"), name)
 		}
 	})
 
-	It("prints for GitOps what can be applied", func(ctx context.Context) {
+	It("prints manifests that GitOps can apply", func(ctx context.Context) {
 		registerStack(ctx)
-		printed := plugin(ctx, "install portal --cluster east --plan -o yaml")
-		Expect(printed.code).To(Equal(cmdline.ExitOK), printed.out)
+		plan := plugin(ctx, "install portal --cluster east --plan -o yaml")
+		Expect(plan.code).To(Equal(cmdline.ExitOK), plan.out)
 		list := &unstructured.UnstructuredList{}
-		Expect(yaml.Unmarshal([]byte(printed.out), &list.Object)).To(Succeed())
+		Expect(yaml.Unmarshal([]byte(plan.out), &list.Object)).To(Succeed())
 		items, _, err := unstructured.NestedSlice(list.Object, "items")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(items).To(HaveLen(5))
@@ -150,8 +150,8 @@ var _ = Describe("kubectl addon install", func() {
 			applied := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
 			Expect(hub.Client.Apply(ctx, applied, client.FieldOwner("gitops"))).To(Succeed())
 		}
-		again := plugin(ctx, "install portal --cluster east --plan")
-		Expect(again.out).To(HavePrefix("There is nothing to install on 1 managed cluster."))
+		result := plugin(ctx, "install portal --cluster east --plan")
+		Expect(result.out).To(HavePrefix("There is nothing to install on 1 managed cluster."))
 	})
 
 	It("installs the version that is chosen, with variables", func(ctx context.Context) {
@@ -173,40 +173,40 @@ var _ = Describe("kubectl addon install", func() {
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{"chosen", "needed"} {
 				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOnInEast(name)))).To(Succeed())
-				Eventually(on(ctx, name)).Should(BeEmpty())
+				Eventually(clustersWith(ctx, name)).Should(BeEmpty())
 			}
 		})
-		refused := plugin(ctx, "install chosen --cluster east --version 3.x --plan")
-		Expect(refused.code).To(Equal(cmdline.ExitError), refused.out)
-		Expect(refused.out).To(ContainSubstring(
+		refusal := plugin(ctx, "install chosen --cluster east --version 3.x --plan")
+		Expect(refusal.code).To(Equal(cmdline.ExitError), refusal.out)
+		Expect(refusal.out).To(ContainSubstring(
 			`--version="3.x": add-on "chosen" has no such AddOnTemplate. It has 'chosen-2' (2.0.0), 'chosen-1' (1.0.0)`))
 		Expect(plugin(ctx, "install chosen --cluster east --plan").out).NotTo(ContainSubstring("needed"))
 
-		create(ctx, read("plugin-reader/clusterrole.yaml"))
-		role := create(ctx, read("plugin-installer/clusterrole.yaml"))[0]
-		without := role.DeepCopy()
-		without.SetName("without-variables")
-		without.SetResourceVersion("")
+		create(ctx, readManifest("plugin-reader/clusterrole.yaml"))
+		role := create(ctx, readManifest("plugin-installer/clusterrole.yaml"))[0]
+		limitedRole := role.DeepCopy()
+		limitedRole.SetName("without-variables")
+		limitedRole.SetResourceVersion("")
 		rules, _, err := unstructured.NestedSlice(role.Object, "rules")
 		Expect(err).NotTo(HaveOccurred())
-		Expect(unstructured.SetNestedSlice(without.Object, slices.Delete(rules, 1, 2), "rules")).To(Succeed())
-		Expect(hub.Client.Create(ctx, without)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, without) })
+		Expect(unstructured.SetNestedSlice(limitedRole.Object, slices.Delete(rules, 1, 2), "rules")).To(Succeed())
+		Expect(hub.Client.Create(ctx, limitedRole)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error { return hub.Client.Delete(ctx, limitedRole) })
 		bind(ctx, "interlock-plugin-reader", "chooser")
 		bind(ctx, "without-variables", "chooser")
 		const chosen = "install chosen --cluster east --version 2.x --set MODE=grpc --yes --as chooser"
 		Eventually(func() string { return plugin(ctx, chosen).out }).Should(ContainSubstring(
 			`the hub refuses 'chosen': apply AddOnDeploymentConfig east/kubectl-addon-chosen: ` +
 				`addondeploymentconfigs.addon.open-cluster-management.io "kubectl-addon-chosen" is forbidden: User "chooser" cannot patch`))
-		Expect(on(ctx, "chosen")()).To(BeEmpty())
+		Expect(clustersWith(ctx, "chosen")()).To(BeEmpty())
 		bind(ctx, "interlock-plugin-installer", "chooser")
-		var installed result
+		var result result
 		Eventually(func() int {
-			installed = plugin(ctx, chosen)
-			return installed.code
+			result = plugin(ctx, chosen)
+			return result.code
 		}).Should(Equal(cmdline.ExitOK))
-		Expect(installed.out).To(ContainSubstring("'chosen' gets AddOnTemplate 'chosen-2'"))
-		Expect(on(ctx, "needed")()).To(ConsistOf("east"), "the second version needs it")
+		Expect(result.out).To(ContainSubstring("'chosen' gets AddOnTemplate 'chosen-2'"))
+		Expect(clustersWith(ctx, "needed")()).To(ConsistOf("east"), "the second version needs it")
 		addOn := addOnInEast("chosen")
 		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
 		var references []string
@@ -231,7 +231,7 @@ var _ = Describe("kubectl addon install", func() {
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{"setting", "kept"} {
 				Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOnInEast(name)))).To(Succeed())
-				Eventually(on(ctx, name)).Should(BeEmpty())
+				Eventually(clustersWith(ctx, name)).Should(BeEmpty())
 			}
 		})
 		Expect(plugin(ctx, "install setting --cluster east --plan").out).To(ContainSubstring(
@@ -240,8 +240,8 @@ var _ = Describe("kubectl addon install", func() {
 			metadata: {name: %s, namespace: default, annotations: {%s: pod-1}},
 			spec: {holderIdentity: pod-1, leaseDurationSeconds: 3600, renewTime: %q}}`,
 			names.AddonManager, names.LifecycleLeader, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")))
-		installed := plugin(ctx, "install setting --cluster east --yes")
-		Expect(installed.code).To(Equal(cmdline.ExitOK), installed.out)
+		result := plugin(ctx, "install setting --cluster east --yes")
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 		addOn := addOnInEast("kept")
 		Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
 		Expect(addOn.Spec.Configs).To(HaveExactElements(HaveField("ConfigReferent.Name", "interlock-kept")))
@@ -252,44 +252,44 @@ var _ = Describe("kubectl addon install", func() {
 		const line = "install gateway --cluster east"
 		pipe := plugin(ctx, line)
 		Expect(pipe.code).To(Equal(cmdline.ExitUsage), pipe.out)
-		declined := asked(ctx, person{answer: strings.NewReader("n\n")}, line)
-		Expect(declined.code).To(Equal(cmdline.ExitError), declined.out)
-		Expect(declined.out).To(ContainSubstring("\nCreate 3 ManagedClusterAddOns? [y/N] "))
+		declinedRun := pluginWithInput(ctx, person{answer: strings.NewReader("n\n")}, line)
+		Expect(declinedRun.code).To(Equal(cmdline.ExitError), declinedRun.out)
+		Expect(declinedRun.out).To(ContainSubstring("\nCreate 3 ManagedClusterAddOns? [y/N] "))
 
-		By("doing nothing but what the person has seen")
-		elsewhere := sync.OnceFunc(func() {
+		By("doing only the steps that the person has seen")
+		createElsewhere := sync.OnceFunc(func() {
 			create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
 				metadata: {name: certs, namespace: east}, spec: {}}`)
 		})
-		changed := asked(ctx, person{elsewhere, strings.NewReader("y\n")}, line)
-		Expect(changed.code).To(Equal(cmdline.ExitError), changed.out)
-		Expect(changed.out).To(ContainSubstring("the hub has changed since the plan was made"))
-		Expect(on(ctx, "tokens")()).To(BeEmpty())
+		changedRun := pluginWithInput(ctx, person{createElsewhere, strings.NewReader("y\n")}, line)
+		Expect(changedRun.code).To(Equal(cmdline.ExitError), changedRun.out)
+		Expect(changedRun.out).To(ContainSubstring("the hub has changed since the plan was made"))
+		Expect(clustersWith(ctx, "tokens")()).To(BeEmpty())
 
-		agreed := asked(ctx, person{answer: strings.NewReader("y\n")}, line)
-		Expect(agreed.code).To(Equal(cmdline.ExitOK), agreed.out)
-		Expect(on(ctx, "gateway")()).To(ConsistOf("east"))
-		kept, err := get(ctx, "east", "certs")
+		agreedRun := pluginWithInput(ctx, person{answer: strings.NewReader("y\n")}, line)
+		Expect(agreedRun.code).To(Equal(cmdline.ExitOK), agreedRun.out)
+		Expect(clustersWith(ctx, "gateway")()).To(ConsistOf("east"))
+		certs, err := get(ctx, "east", "certs")
 		Expect(err).NotTo(HaveOccurred())
-		Expect(kept.Labels).NotTo(HaveKey(addonv1alpha1.InstalledByLabel), "it was not touched")
+		Expect(certs.Labels).NotTo(HaveKey(addonv1alpha1.InstalledByLabel), "it was not touched")
 	})
 
-	It("says when its time is over, and what is missing", func(ctx context.Context) {
+	It("reports a timeout, and the missing add-ons", func(ctx context.Context) {
 		registerStack(ctx)
-		ended := plugin(ctx, "install gateway --cluster east --yes --wait --timeout 2s")
-		Expect(ended.code).To(Equal(cmdline.ExitError), ended.out)
-		Expect(ended.out).To(ContainSubstring(
+		result := plugin(ctx, "install gateway --cluster east --yes --wait --timeout 2s")
+		Expect(result.code).To(Equal(cmdline.ExitError), result.out)
+		Expect(result.out).To(ContainSubstring(
 			"layer 1 of 2: timed out after 2s: 0 of 2 add-ons ok; what was created stays, and the same command continues"))
-		Expect(on(ctx, "gateway")()).To(BeEmpty())
+		Expect(clustersWith(ctx, "gateway")()).To(BeEmpty())
 
-		By("waiting for what is installed already, and limiting all layers together")
+		By("waiting for add-ons that are installed already, and limiting all layers together")
 		Expect(plugin(ctx, "install gateway --cluster east --plan --wait").out).To(MatchRegexp(`1 +tokens +installed, not ready +gateway`))
-		installing := began(ctx, "install gateway --cluster east --yes --wait --timeout 5s")
+		installResult := startPlugin(ctx, "install gateway --cluster east --yes --wait --timeout 5s")
 		for _, addOn := range stack[0] {
 			report(ctx, "east", addOn)
 		}
-		Eventually(installing).Should(Receive(&ended))
-		Expect(ended.out).To(MatchRegexp("layer (1 of 1|2 of 2): timed out after 5s: 0 of 1 add-on ok"))
+		Eventually(installResult).Should(Receive(&result))
+		Expect(result.out).To(MatchRegexp("layer (1 of 1|2 of 2): timed out after 5s: 0 of 1 add-on ok"))
 	})
 
 	It("leaves what Placements install to OCM", func(ctx context.Context) {
@@ -301,11 +301,11 @@ var _ = Describe("kubectl addon install", func() {
 		DeferCleanup(func(ctx context.Context) {
 			Expect(hub.Client.DeleteAllOf(ctx, &addonv1alpha1.ManagedClusterAddOn{}, client.InNamespace("west"))).To(Succeed())
 		})
-		refused := plugin(ctx, "install user --cluster west --yes")
-		Expect(refused.code).To(Equal(cmdline.ExitError), refused.out)
-		Expect(refused.out).To(ContainSubstring(
+		refusal := plugin(ctx, "install user --cluster west --yes")
+		Expect(refusal.code).To(Equal(cmdline.ExitError), refusal.out)
+		Expect(refusal.out).To(ContainSubstring(
 			"'placed' is installed by Placements: 'places/some' has to select the cluster (on 1 cluster: west)"))
-		Expect(on(ctx, "user")()).To(BeEmpty())
+		Expect(clustersWith(ctx, "user")()).To(BeEmpty())
 
 		By("waiting for it once the Placement selects the cluster")
 		decision := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: PlacementDecision,
@@ -313,50 +313,50 @@ var _ = Describe("kubectl addon install", func() {
 				cluster.open-cluster-management.io/decision-group-index: "0"}}}`)[0]
 		Expect(hub.Client.Status().Patch(ctx, decision, client.RawPatch(types.MergePatchType,
 			[]byte(`{"status": {"decisions": [{"clusterName": "west", "reason": ""}]}}`)))).To(Succeed())
-		installing := began(ctx, "install user --cluster west --yes --wait")
-		Eventually(on(ctx, "placed")).Should(ConsistOf("west"))
+		installResult := startPlugin(ctx, "install user --cluster west --yes --wait")
+		Eventually(clustersWith(ctx, "placed")).Should(ConsistOf("west"))
 		report(ctx, "west", "placed")
 		report(ctx, "west", "user")
-		var ended result
-		Eventually(installing).Should(Receive(&ended))
-		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		var result result
+		Eventually(installResult).Should(Receive(&result))
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 
-		By("not removing what OCM would install again")
-		kept := plugin(ctx, "uninstall user placed --cluster west --yes")
-		Expect(kept.code).To(Equal(cmdline.ExitError), kept.out)
-		Expect(on(ctx, "user")()).To(ConsistOf("west"))
+		By("not removing add-ons that OCM would install again")
+		denial := plugin(ctx, "uninstall user placed --cluster west --yes")
+		Expect(denial.code).To(Equal(cmdline.ExitError), denial.out)
+		Expect(clustersWith(ctx, "user")()).To(ConsistOf("west"))
 	})
 
-	It("needs the role that ships, and says so", func(ctx context.Context) {
+	It("needs the shipped role, and names it in its error", func(ctx context.Context) {
 		registerStack(ctx)
-		create(ctx, read("plugin-reader/clusterrole.yaml"))
-		create(ctx, read("plugin-installer/clusterrole.yaml"))
+		create(ctx, readManifest("plugin-reader/clusterrole.yaml"))
+		create(ctx, readManifest("plugin-installer/clusterrole.yaml"))
 		bind(ctx, "interlock-plugin-reader", "installer")
-		lacking := "you lack the right to do that: ask for the ClusterRole interlock-plugin-installer (on 1 cluster: east)"
-		var refused result
+		missingRight := "you lack the right to do that: ask for the ClusterRole interlock-plugin-installer (on 1 cluster: east)"
+		var refusal result
 		Eventually(func() string {
-			refused = plugin(ctx, "install certs --cluster east --yes --as installer")
-			return refused.out
-		}).Should(ContainSubstring(lacking))
-		Expect(refused.code).To(Equal(cmdline.ExitError))
-		only := plugin(ctx, "install certs --cluster east --plan --as installer")
-		Expect(only.code).To(Equal(cmdline.ExitOK), only.out)
-		Expect(only.out).To(ContainSubstring(lacking))
+			refusal = plugin(ctx, "install certs --cluster east --yes --as installer")
+			return refusal.out
+		}).Should(ContainSubstring(missingRight))
+		Expect(refusal.code).To(Equal(cmdline.ExitError))
+		plan := plugin(ctx, "install certs --cluster east --plan --as installer")
+		Expect(plan.code).To(Equal(cmdline.ExitOK), plan.out)
+		Expect(plan.out).To(ContainSubstring(missingRight))
 
 		bind(ctx, "interlock-plugin-installer", "installer")
 		Eventually(func() int { return plugin(ctx, "install certs --cluster east --yes --as installer").code }).Should(Equal(cmdline.ExitOK))
-		Expect(on(ctx, "certs")()).To(ConsistOf("east"))
-		removed := plugin(ctx, "uninstall certs --cluster east --yes --as installer", "--force", "a test")
-		Expect(removed.code).To(Equal(cmdline.ExitOK), removed.out)
-		Eventually(on(ctx, "certs")).Should(BeEmpty())
+		Expect(clustersWith(ctx, "certs")()).To(ConsistOf("east"))
+		result := plugin(ctx, "uninstall certs --cluster east --yes --as installer", "--force", "a test")
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
+		Eventually(clustersWith(ctx, "certs")).Should(BeEmpty())
 	})
 
 	DescribeTable("needs each right of the role", func(ctx context.Context, verb, can, line string, args ...string) {
 		registerStack(ctx)
-		create(ctx, read("plugin-reader/clusterrole.yaml"))
-		ships := read("plugin-installer/clusterrole.yaml")
+		create(ctx, readManifest("plugin-reader/clusterrole.yaml"))
+		ships := readManifest("plugin-installer/clusterrole.yaml")
 		role := create(ctx, strings.Replace(ships, "name: interlock-plugin-installer", "name: without-"+verb, 1))[0]
-		verbs := slices.DeleteFunc([]string{"create", "delete", "patch"}, func(one string) bool { return one == verb })
+		verbs := slices.DeleteFunc([]string{"create", "delete", "patch"}, func(shipped string) bool { return shipped == verb })
 		patch := fmt.Sprintf(`[{"op": "replace", "path": "/rules/0/verbs", "value": ["%s"]}]`, strings.Join(verbs, `", "`))
 		Expect(hub.Client.Patch(ctx, role, client.RawPatch(types.JSONPatchType, []byte(patch)))).To(Succeed())
 		create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn,
@@ -364,13 +364,13 @@ var _ = Describe("kubectl addon install", func() {
 		for _, name := range []string{"interlock-plugin-reader", "without-" + verb} {
 			bind(ctx, name, "without-"+verb)
 		}
-		user, lacking := " --cluster east --as without-"+verb, ContainSubstring("you lack the right to do that")
-		Eventually(func() string { return plugin(ctx, can+" --plan"+user).out }).Should(SatisfyAll(HavePrefix("To "), Not(lacking)))
-		refused := plugin(ctx, line+" --yes"+user, args...)
-		Expect(refused.out).To(lacking)
-		Expect(refused.code).To(Equal(cmdline.ExitError))
-		Expect(on(ctx, "certs")()).To(BeEmpty())
-		Expect(on(ctx, "tokens")()).To(ConsistOf("east"))
+		user, missingRight := " --cluster east --as without-"+verb, ContainSubstring("you lack the right to do that")
+		Eventually(func() string { return plugin(ctx, can+" --plan"+user).out }).Should(SatisfyAll(HavePrefix("To "), Not(missingRight)))
+		result := plugin(ctx, line+" --yes"+user, args...)
+		Expect(result.out).To(missingRight)
+		Expect(result.code).To(Equal(cmdline.ExitError))
+		Expect(clustersWith(ctx, "certs")()).To(BeEmpty())
+		Expect(clustersWith(ctx, "tokens")()).To(ConsistOf("east"))
 	},
 		Entry("create", "create", "uninstall tokens", "install certs"),
 		Entry("delete", "delete", "install certs", "uninstall tokens"),
@@ -378,12 +378,12 @@ var _ = Describe("kubectl addon install", func() {
 	)
 })
 
-// addOnInEast is the ManagedClusterAddOn of an add-on on the managed cluster east, without content.
+// addOnInEast returns the ManagedClusterAddOn of an add-on on the managed cluster east, without content.
 func addOnInEast(name string) *addonv1alpha1.ManagedClusterAddOn {
 	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "east", Name: name}}
 }
 
-// bind gives a user a role, on the whole hub.
+// bind binds a user to a role, on the whole hub.
 func bind(ctx context.Context, role, user string) {
 	GinkgoHelper()
 	create(ctx, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: `+role+`-`+user+`},

@@ -12,62 +12,62 @@ import (
 )
 
 var _ = Describe("kubectl addon install, and uninstall,", func() {
-	It("continue what was interrupted, in the same order", func(ctx context.Context) {
+	It("continue after an interruption, in the same order", func(ctx context.Context) {
 		registerStack(ctx)
-		interrupted := func(line string, begun func()) string {
+		interrupt := func(line string, awaitProgress func()) string {
 			GinkgoHelper()
-			until, interrupt := context.WithCancel(ctx)
-			defer interrupt()
-			running := began(until, line)
-			begun()
-			interrupt()
-			var ended result
-			Eventually(running).Should(Receive(&ended))
-			Expect(ended.code).NotTo(Equal(cmdline.ExitOK), ended.out)
-			return ended.out
+			runContext, cancel := context.WithCancel(ctx)
+			defer cancel()
+			results := startPlugin(runContext, line)
+			awaitProgress()
+			cancel()
+			var result result
+			Eventually(results).Should(Receive(&result))
+			Expect(result.code).NotTo(Equal(cmdline.ExitOK), result.out)
+			return result.out
 		}
 		const install = "install portal --cluster east --yes --wait"
-		out := interrupted(install, func() {
+		out := interrupt(install, func() {
 			for _, addOn := range stack[0] {
-				Eventually(on(ctx, addOn)).Should(ConsistOf("east"))
+				Eventually(clustersWith(ctx, addOn)).Should(ConsistOf("east"))
 			}
 		})
 		Expect(out).To(ContainSubstring("the same command continues"))
-		installing := began(ctx, install)
+		installResult := startPlugin(ctx, install)
 		for i, layer := range stack {
 			for _, addOn := range layer {
-				Eventually(on(ctx, addOn)).Should(ConsistOf("east"))
+				Eventually(clustersWith(ctx, addOn)).Should(ConsistOf("east"))
 			}
 			if i+1 < len(stack) {
-				Consistently(on(ctx, stack[i+1][0])).Should(BeEmpty())
+				Consistently(clustersWith(ctx, stack[i+1][0])).Should(BeEmpty())
 			}
 			for _, addOn := range layer {
 				report(ctx, "east", addOn)
 			}
 		}
-		var ended result
-		Eventually(installing).Should(Receive(&ended))
-		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		var result result
+		Eventually(installResult).Should(Receive(&result))
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 
 		By("removing it as a unit")
 		portal, err := get(ctx, "east", "portal")
 		Expect(err).NotTo(HaveOccurred())
 		hold(ctx, portal, `"example.com/hold"`)
 		const uninstall = "uninstall portal --cluster east --cascade=unit --yes --wait"
-		out = interrupted(uninstall, func() {
+		out = interrupt(uninstall, func() {
 			Eventually(func() bool {
-				found, err := get(ctx, "east", "portal")
-				return err == nil && !found.DeletionTimestamp.IsZero()
+				addOn, err := get(ctx, "east", "portal")
+				return err == nil && !addOn.DeletionTimestamp.IsZero()
 			}).Should(BeTrue())
 		})
 		Expect(out).To(ContainSubstring("run  kubectl addon uninstall gateway tunnel certs tokens --cluster east --wait"))
-		uninstalling := began(ctx, uninstall)
-		Consistently(on(ctx, "gateway")).Should(ConsistOf("east"))
+		results := startPlugin(ctx, uninstall)
+		Consistently(clustersWith(ctx, "gateway")).Should(ConsistOf("east"))
 		hold(ctx, portal, "")
-		Eventually(uninstalling).Should(Receive(&ended))
-		Expect(ended.code).To(Equal(cmdline.ExitOK), ended.out)
+		Eventually(results).Should(Receive(&result))
+		Expect(result.code).To(Equal(cmdline.ExitOK), result.out)
 		for _, addOn := range slices.Concat(stack...) {
-			Expect(on(ctx, addOn)()).To(BeEmpty(), addOn)
+			Expect(clustersWith(ctx, addOn)()).To(BeEmpty(), addOn)
 		}
 	}, NodeTimeout(time.Minute))
 })

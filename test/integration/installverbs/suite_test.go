@@ -1,5 +1,5 @@
-// Package installverbs runs kubectl addon install and uninstall on real OCM. Managed clusters are ManagedClusters that are
-// available, and the specs report what the agents of add-ons would.
+// Package installverbs runs kubectl addon install and uninstall on real OCM. Managed clusters are ManagedClusters that are available,
+// and the specs report in place of the agents of add-ons.
 package installverbs
 
 import (
@@ -60,90 +60,90 @@ func register(ctx context.Context, name, strategy, dependencies string) {
 
 const manual = "{type: Manual}"
 
-// result is how a run of the plugin ended.
+// result is the exit code and the output of a run of the plugin.
 type result struct {
 	code int
 	out  string
 }
 
-// person answers a question, and does something before.
+// person answers a question of the plugin. Before that, it may change the hub.
 type person struct {
-	before func()
-	answer io.Reader
+	prepare func()
+	answer  io.Reader
 }
 
 func (p person) Answers() bool { return true }
 
-func (p person) Read(into []byte) (int, error) {
-	if p.before != nil {
-		p.before()
+func (p person) Read(buffer []byte) (int, error) {
+	if p.prepare != nil {
+		p.prepare()
 	}
-	return p.answer.Read(into)
+	return p.answer.Read(buffer)
 }
 
-// plugin runs the plugin without a person.
+// plugin runs the plugin without a person, so that a question gets no answer.
 func plugin(ctx context.Context, line string, args ...string) result {
 	GinkgoHelper()
-	return asked(ctx, strings.NewReader(""), line, args...)
+	return pluginWithInput(ctx, strings.NewReader(""), line, args...)
 }
 
-// asked runs the plugin, which reads the answer to its question.
-func asked(ctx context.Context, in io.Reader, line string, args ...string) result {
+// pluginWithInput runs the plugin, which reads the answer to its question.
+func pluginWithInput(ctx context.Context, input io.Reader, line string, args ...string) result {
 	GinkgoHelper()
 	var out bytes.Buffer
-	command := cli.NewCommand(genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &out})
+	command := cli.NewCommand(genericiooptions.IOStreams{In: input, Out: &out, ErrOut: &out})
 	command.SetArgs(append(append(strings.Fields(line), args...), "--kubeconfig", hub.Kubeconfig()))
-	ended := result{code: cmdline.Run(ctx, command, &out)}
-	ended.out = out.String()
-	AddReportEntry("kubectl addon "+line, ended.out)
-	return ended
+	result := result{code: cmdline.Run(ctx, command, &out)}
+	result.out = out.String()
+	AddReportEntry("kubectl addon "+line, result.out)
+	return result
 }
 
-// began runs the plugin while the spec goes on.
-func began(ctx context.Context, line string) chan result {
-	ended := make(chan result, 1)
+// startPlugin runs the plugin in the background.
+func startPlugin(ctx context.Context, line string) chan result {
+	results := make(chan result, 1)
 	go func() {
 		defer GinkgoRecover()
-		ended <- plugin(ctx, line)
+		results <- plugin(ctx, line)
 	}()
-	return ended
+	return results
 }
 
-// on returns the managed clusters on which an add-on is installed.
-func on(ctx context.Context, addOn string) func() ([]string, error) {
-	return func() (found []string, err error) {
-		var all addonv1alpha1.ManagedClusterAddOnList
-		err = hub.Client.List(ctx, &all)
-		for i := range all.Items {
-			if all.Items[i].Name == addOn {
-				found = append(found, all.Items[i].Namespace)
+// clustersWith returns the managed clusters on which an add-on is installed.
+func clustersWith(ctx context.Context, addOn string) func() ([]string, error) {
+	return func() (clusters []string, err error) {
+		var addOns addonv1alpha1.ManagedClusterAddOnList
+		err = hub.Client.List(ctx, &addOns)
+		for i := range addOns.Items {
+			if addOns.Items[i].Name == addOn {
+				clusters = append(clusters, addOns.Items[i].Namespace)
 			}
 		}
-		return found, err
+		return clusters, err
 	}
 }
 
 func get(ctx context.Context, cluster, addOn string) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	found := &addonv1alpha1.ManagedClusterAddOn{}
-	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, found)
+	object := &addonv1alpha1.ManagedClusterAddOn{}
+	return object, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: addOn}, object)
 }
 
-// report sets Available as the agent of an add-on would, and returns when.
+// report sets Available as the agent of an add-on would, and returns the time of that.
 func report(ctx context.Context, cluster, addOn string) time.Time {
 	GinkgoHelper()
-	now := time.Now()
+	reportTime := time.Now()
 	Eventually(func() error {
-		found, err := get(ctx, cluster, addOn)
+		addOn, err := get(ctx, cluster, addOn)
 		if err != nil {
 			return err
 		}
-		meta.SetStatusCondition(&found.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Test"})
-		return hub.Client.Status().Update(ctx, found)
+		meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Test"})
+		return hub.Client.Status().Update(ctx, addOn)
 	}).Should(Succeed())
-	return now
+	return reportTime
 }
 
-func read(path string) string {
+func readManifest(path string) string {
 	GinkgoHelper()
 	content, err := os.ReadFile("../../../deploy/" + path)
 	Expect(err).NotTo(HaveOccurred())

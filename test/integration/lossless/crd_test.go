@@ -41,21 +41,21 @@ func presentCRD(ctx context.Context) *unstructured.Unstructured {
 	return crd
 }
 
-// specs are the schemas of spec, by version.
+// specs returns the schemas of spec, by version.
 func specs(crd *unstructured.Unstructured) map[string]map[string]any {
-	found := map[string]map[string]any{}
+	schemas := map[string]map[string]any{}
 	versions, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
 	for _, version := range versions.([]any) {
 		entry := version.(map[string]any)
 		schema, _, _ := unstructured.NestedFieldNoCopy(entry, "schema", "openAPIV3Schema", "properties", "spec", "properties")
-		found[entry["name"].(string)] = schema.(map[string]any)
+		schemas[entry["name"].(string)] = schema.(map[string]any)
 	}
-	return found
+	return schemas
 }
 
-// grafted reports whether every version has every field of a declaration, as
-// deep as declarations go, and Interlock's conversion keeps them.
-func grafted(ctx context.Context) func() bool {
+// isGrafted reports whether every version has every field of a declaration, as deep as declarations go, and Interlock's conversion keeps
+// them.
+func isGrafted(ctx context.Context) func() bool {
 	return func() bool {
 		crd := presentCRD(ctx)
 		for _, spec := range specs(crd) {
@@ -64,8 +64,8 @@ func grafted(ctx context.Context) func() bool {
 					return false
 				}
 			}
-			when, _, _ := unstructured.NestedMap(spec, "dependencies", "items", "properties", "when")
-			if when == nil {
+			condition, _, _ := unstructured.NestedMap(spec, "dependencies", "items", "properties", "when")
+			if condition == nil {
 				return false
 			}
 		}
@@ -77,8 +77,9 @@ func hasFields(ctx context.Context) bool {
 	return specs(presentCRD(ctx))["v1alpha1"]["dependencies"] != nil
 }
 
-// putCRD writes OCM's CRD with another version, as applyOne of ocm 1.2.1,
-// pkg/operator/operators/crdmanager/manager.go, does: no annotation of others stays.
+// putCRD writes OCM's CRD with another version, as applyOne of ocm 1.2.1, pkg/operator/operators/crdmanager/manager.go, does.
+// Annotations of other
+// writers do not stay.
 func putCRD(ctx context.Context, version string) {
 	GinkgoHelper()
 	putCRDWith(ctx, version, func(*unstructured.Unstructured) {})
@@ -97,22 +98,22 @@ func putCRDWith(ctx context.Context, version string, change func(crd *unstructur
 	}).Should(Succeed())
 }
 
-// gitOps is how often the GitOps tool puts OCM's CRD back.
+// gitOps is the interval at which the GitOps tool restores OCM's CRD.
 const gitOps = 10 * time.Second
 
-// startGitOps puts OCM's CRD back until the spec ends, and sends how often it has:
-// first by a replacement, then by server-side apply, which leaves annotations of others.
+// startGitOps restores OCM's CRD until the spec ends, and sends how often it has: first by a replacement, then by server-side apply,
+// which keeps annotations of other writers.
 func startGitOps(ctx context.Context) <-chan int {
 	ctx, cancel := context.WithCancel(ctx)
-	rounds, ended := make(chan int), make(chan struct{})
+	rounds, exit := make(chan int), make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(exit)
 		defer GinkgoRecover()
 		ticker := time.NewTicker(gitOps)
 		defer ticker.Stop()
 		for round := 1; ; round++ {
 			if round == 1 {
-				putCRD(ctx, later(0))
+				putCRD(ctx, laterVersion(0))
 			} else {
 				_ = admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(stock.DeepCopy()), client.FieldOwner("gitops"), client.ForceOwnership)
 			}
@@ -128,17 +129,17 @@ func startGitOps(ctx context.Context) <-chan int {
 			}
 		}
 	}()
-	DeferCleanup(func() { cancel(); <-ended })
+	DeferCleanup(func() { cancel(); <-exit })
 	return rounds
 }
 
-// later is a version of OCM that many minor releases later has.
-func later(releases uint) string {
+// laterVersion returns the version of OCM after a number of minor releases.
+func laterVersion(releases uint) string {
 	version := versionutil.MustParseGeneric(stock.GetAnnotations()[names.OCMVersion])
 	return version.WithMinor(version.Minor() + releases).String()
 }
 
-// proposed is the field as the proposal has it.
+// proposed is the field as in the proposal.
 const proposed = `
 description: dependencies is a list of add-ons that this add-on depends on.
 type: array
@@ -162,8 +163,7 @@ func withProposedField(crd *unstructured.Unstructured) {
 	}
 }
 
-// graftOlder is what an Interlock that knows fewer fields makes of the CRD: it
-// replaces the graft by its own.
+// graftOlder replaces the graft of the CRD as an Interlock that knows fewer fields does.
 func graftOlder(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func() error {
@@ -179,10 +179,10 @@ func graftOlder(ctx context.Context) {
 		if err != nil {
 			return fmt.Errorf("the fields of an edge: %w", err)
 		}
-		for _, newer := range []string{"when", "addOn", "prereleases"} {
-			delete(edge.(map[string]any), newer)
+		for _, field := range []string{"when", "addOn", "prereleases"} {
+			delete(edge.(map[string]any), field)
 		}
-		// The rules refer to fields that are not there.
+		// The rules refer to fields that are missing.
 		unstructured.RemoveNestedField(properties, "dependencies", "x-kubernetes-validations")
 		unstructured.RemoveNestedField(properties, "dependencies", "items", "x-kubernetes-validations")
 		older, err := crdgraft.Graft(crd.Object, crdgraft.Additions{Properties: properties, Conversion: conversion})

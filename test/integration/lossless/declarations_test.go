@@ -22,9 +22,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// declarations are what ten add-ons declare by field, each in another shape. All
-// but elsewhere are unsatisfied, so that a lost declaration, or a part of one,
-// moves a verdict.
+// declarations are the declarations of ten add-ons in fields, each in another shape. All except elsewhere are unsatisfied. So a lost
+// declaration, or a
+// lost part of one, changes a verdict.
 var declarations = parse(`
 plain: {dependencies: [{name: missing}]}
 optional: {dependencies: [{name: missing, type: Optional, message: Charts stay empty}]}
@@ -38,97 +38,96 @@ platform: {requirements: {kubernetes: ">= 99", claims: {example.com/zone: east}}
 provider: {dependencies: [{name: missing}, {name: proxy, type: Optional}], provides: [{group: example.com, kind: Gadget, version: v1}]}
 `)
 
-// verdicts are status and reason of Degraded where they are not those of most.
+// verdicts has status and reason of Degraded for add-ons that do not have the usual verdict.
 var verdicts = map[string]string{
 	"optional":  "True/" + addonv1alpha1.AddonDegradedReasonDependencyNotSatisfied,
 	"elsewhere": "",
 }
 
-// others are registered add-ons that declare nothing.
-var others = []string{"proxy", "other-1", "other-2"}
+// undeclared are registered add-ons without a declaration.
+var undeclared = []string{"proxy", "other-1", "other-2"}
 
 func allNames() []string { return slices.Sorted(maps.Keys(declarations)) }
 
-// declared are the parts of a declaration, with defaults.
-type declared struct {
+// parts are the parts of a declaration, with defaults.
+type parts struct {
 	Dependencies []addonv1alpha1.AddonDependency
 	Requirements *addonv1alpha1.AddonRequirements
 	Provides     []addonv1alpha1.AddonAPI
 }
 
 func parse(text string) map[string]addonv1alpha1.ClusterManagementAddOnSpec {
-	all := map[string]addonv1alpha1.ClusterManagementAddOnSpec{}
-	if err := yaml.UnmarshalStrict([]byte(text), &all); err != nil {
+	specs := map[string]addonv1alpha1.ClusterManagementAddOnSpec{}
+	if err := yaml.UnmarshalStrict([]byte(text), &specs); err != nil {
 		panic(err)
 	}
-	return all
+	return specs
 }
 
-// byField is what the fields declare.
-func byField(addOn *addonv1alpha1.ClusterManagementAddOn) declared {
-	bare := addOn.DeepCopy()
-	bare.Annotations = nil
-	read := declaration.Read(bare)
-	return declared{read.Dependencies, read.Requirements, read.Provides}
+// byField returns the declaration in the fields.
+func byField(addOn *addonv1alpha1.ClusterManagementAddOn) parts {
+	registration := addOn.DeepCopy()
+	registration.Annotations = nil
+	content := declaration.Read(registration)
+	return parts{content.Dependencies, content.Requirements, content.Provides}
 }
 
-// byRecord is what the annotation declares.
-func byRecord(addOn *addonv1alpha1.ClusterManagementAddOn) declared {
-	bare := &addonv1alpha1.ClusterManagementAddOn{}
-	bare.Annotations = addOn.Annotations
-	read := declaration.Read(bare)
-	return declared{read.Dependencies, read.Requirements, read.Provides}
+// byRecord returns the declaration in the annotation.
+func byRecord(addOn *addonv1alpha1.ClusterManagementAddOn) parts {
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
+	registration.Annotations = addOn.Annotations
+	content := declaration.Read(registration)
+	return parts{content.Dependencies, content.Requirements, content.Provides}
 }
 
-// lost are the differences between what was declared and what is there.
-func lost(ctx context.Context, forms ...func(*addonv1alpha1.ClusterManagementAddOn) declared) func() ([]string, error) {
+// lostDeclarations returns the differences between the original declarations and those on the hub.
+func lostDeclarations(ctx context.Context, forms ...func(*addonv1alpha1.ClusterManagementAddOn) parts) func() ([]string, error) {
 	return func() ([]string, error) {
-		var all []string
+		var differences []string
 		for _, name := range allNames() {
-			found := &addonv1alpha1.ClusterManagementAddOn{}
-			if err := admin.Get(ctx, client.ObjectKey{Name: name}, found); err != nil {
+			registration := &addonv1alpha1.ClusterManagementAddOn{}
+			if err := admin.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
 				return nil, err
 			}
-			want := byField(&addonv1alpha1.ClusterManagementAddOn{Spec: declarations[name]})
+			expected := byField(&addonv1alpha1.ClusterManagementAddOn{Spec: declarations[name]})
 			for i, form := range forms {
-				if diff := cmp.Diff(want, form(found)); diff != "" {
-					all = append(all, fmt.Sprintf("%s in form %d of %d (-declared +found):\n%s", name, i+1, len(forms), diff))
+				if diff := cmp.Diff(expected, form(registration)); diff != "" {
+					differences = append(differences, fmt.Sprintf("%s in form %d of %d (-declared +found):\n%s", name, i+1, len(forms), diff))
 					break
 				}
 			}
 		}
-		return all, nil
+		return differences, nil
 	}
 }
 
-// expectKept waits until nothing is lost: by field and in the record while the
-// CRD has the fields, else in the record.
+// expectKept waits until nothing is lost: in fields and in the record while the CRD has the fields, and otherwise in the record.
 func expectKept(ctx context.Context) {
 	GinkgoHelper()
-	forms := []func(*addonv1alpha1.ClusterManagementAddOn) declared{byRecord}
+	forms := []func(*addonv1alpha1.ClusterManagementAddOn) parts{byRecord}
 	if hasFields(ctx) {
 		forms = append(forms, byField)
 	}
-	Eventually(lost(ctx, forms...)).WithTimeout(patience).Should(BeEmpty())
+	Eventually(lostDeclarations(ctx, forms...)).WithTimeout(patience).Should(BeEmpty())
 }
 
-// registerAddOns registers all add-ons and installs them on the managed cluster,
-// as yet without declarations. Only proxy is available.
+// registerAddOns registers all add-ons and installs them on the managed cluster, without declarations at first. Only proxy is
+// available.
 func registerAddOns(ctx context.Context) {
 	GinkgoHelper()
-	labeled := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
-	Expect(admin.Patch(ctx, labeled, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
-	for _, name := range append(allNames(), others...) {
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		registered.Spec.InstallStrategy.Type = "Manual"
-		Expect(admin.Create(ctx, registered)).To(Succeed())
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+	managedCluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
+	Expect(admin.Patch(ctx, managedCluster, merge(`{"metadata":{"labels":{"site":"edge"}}}`))).To(Succeed())
+	for _, name := range append(allNames(), undeclared...) {
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		registration.Spec.InstallStrategy.Type = "Manual"
+		Expect(admin.Create(ctx, registration)).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 	}
 	renewing, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- managed.RenewLease(renewing, "proxy", patience) }()
-	DeferCleanup(func() { stop(); Expect(<-ended).To(Succeed()) })
+	exit := make(chan error, 1)
+	go func() { exit <- managed.RenewLease(renewing, "proxy", patience) }()
+	DeferCleanup(func() { stop(); Expect(<-exit).To(Succeed()) })
 	Eventually(func(g Gomega) {
 		proxy := &addonv1alpha1.ManagedClusterAddOn{}
 		g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "proxy"}, proxy)).To(Succeed())
@@ -136,7 +135,7 @@ func registerAddOns(ctx context.Context) {
 	}).Should(Succeed())
 }
 
-// declare declares by field, where that is not declared already.
+// declare declares dependencies in fields, unless they are already declared there.
 func declare(ctx context.Context) {
 	GinkgoHelper()
 	for _, name := range allNames() {
@@ -150,29 +149,28 @@ func declare(ctx context.Context) {
 	}
 }
 
-// settle waits until every verdict is that of its declaration.
+// settle waits until every verdict follows from its declaration.
 func settle(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		reportFacts(ctx, g)
 		for _, name := range allNames() {
-			want, special := verdicts[name]
-			if !special {
-				want = "True/" + addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
+			expected, listed := verdicts[name]
+			if !listed {
+				expected = "True/" + addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied
 			}
 			addOn := &addonv1alpha1.ManagedClusterAddOn{}
 			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, addOn)).To(Succeed())
-			found := ""
+			current := ""
 			if meta.IsStatusConditionTrue(addOn.Status.Conditions, "Degraded") {
-				found = "True/" + meta.FindStatusCondition(addOn.Status.Conditions, "Degraded").Reason
+				current = "True/" + meta.FindStatusCondition(addOn.Status.Conditions, "Degraded").Reason
 			}
-			g.Expect(found).To(Equal(want), name)
+			g.Expect(current).To(Equal(expected), name)
 		}
 	}).Should(Succeed())
 }
 
-// reportFacts is a double of addon-agent: the cluster serves no API that is
-// requested, and every add-on runs in version 1.0.0.
+// reportFacts is a double of addon-agent. The cluster serves no requested API, and every add-on runs in version 1.0.0.
 func reportFacts(ctx context.Context, g Gomega) {
 	facts := &dependencyv1alpha1.ManagedClusterFacts{}
 	g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: cluster, Name: cluster}, facts)).To(Succeed())

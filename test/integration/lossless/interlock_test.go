@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// grace is short, so that the CRD is given back in the time of a test.
+	// grace is short, so that the CRD is restored within a test.
 	grace = 3 * time.Second
-	// patience is how long it may take until the hub is as it was. Most take a second,
-	// but two cores that also compile take a minute.
+	// patience is how long it may take until the hub is restored. Most cases take a second, but two cores that also compile take a
+	// minute.
 	patience = 2 * time.Minute
-	// on is the flag that the chart renders for graftCRDs: true; off that for false.
-	on, off = "--graft-crds=true", "--graft-crds=false"
+	// graftOn and graftOff are the flags that the chart renders for graftCRDs: true and false.
+	graftOn, graftOff = "--graft-crds=true", "--graft-crds=false"
 )
 
 var (
 	manager, webhook           *process.Process
 	managerUser, webhookUser   *testenv.User
 	webhookAddress, logs       string
-	deployed                   []*unstructured.Unstructured
+	deployObjects              []*unstructured.Unstructured
 	mutatingConfigurationKinds = map[string]bool{"MutatingWebhookConfiguration": true}
 )
 
@@ -44,9 +44,9 @@ func install(ctx context.Context) {
 
 	logs = GinkgoT().TempDir()
 	var err error
-	deployed, err = kustomization.Build("../../../hack/deployment/testdata/graft")
+	deployObjects, err = kustomization.Build("../../../hack/deployment/testdata/graft")
 	Expect(err).NotTo(HaveOccurred())
-	for _, object := range deployed {
+	for _, object := range deployObjects {
 		switch object.GetKind() {
 		case "Service":
 			object.Object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
@@ -71,20 +71,19 @@ func install(ctx context.Context) {
 	})
 }
 
-// deploy applies them, as Helm and kubectl do: other writers' fields stay.
+// deploy applies the objects, as Helm and kubectl do. Other writers' fields stay.
 func deploy(ctx context.Context) {
 	GinkgoHelper()
-	for _, object := range deployed {
+	for _, object := range deployObjects {
 		Expect(admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("helm"), client.ForceOwnership)).
 			To(Succeed(), "%s %s", object.GetKind(), object.GetName())
 	}
 }
 
-// undeploy deletes the objects of some kinds, or of all if none is named. The
-// namespace stays: a deleted one does not come back at once.
+// undeploy deletes the objects of some kinds, or of all kinds. The namespace stays, because it could not be created again at once.
 func undeploy(ctx context.Context, kinds map[string]bool) {
 	GinkgoHelper()
-	for _, object := range deployed {
+	for _, object := range deployObjects {
 		if object.GetKind() != "Namespace" && (kinds == nil || kinds[object.GetKind()]) {
 			deleted := object.DeepCopy()
 			Eventually(func() error { return admin.Delete(ctx, deleted) }).
@@ -101,8 +100,7 @@ func startWebhook() {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// release replaces addon-manager by one with other flags, as Helm does with a
-// release that has other values.
+// release replaces addon-manager by one with other flags, as Helm does with new values.
 func release(ctx context.Context, flags ...string) {
 	GinkgoHelper()
 	stopManager(ctx)

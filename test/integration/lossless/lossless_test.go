@@ -18,10 +18,10 @@ const (
 	window = 2 * time.Second
 )
 
-// play is one case.
+// play is a case.
 type play struct {
 	name string
-	// run takes the graft away and brings it back, in whatever way the case is about.
+	// run removes the graft and restores it, in the way of the case.
 	run func(ctx context.Context)
 	// verdictsEnd means that conditions are removed meanwhile, as uninstalling does.
 	verdictsEnd bool
@@ -29,93 +29,93 @@ type play struct {
 
 var plays = []play{
 	{name: "the flag off and on", run: func(ctx context.Context) {
-		release(ctx, off)
-		away(ctx)
-		staysOff(ctx)
-		release(ctx, on)
+		release(ctx, graftOff)
+		expectRecordOnly(ctx)
+		expectUngrafted(ctx)
+		release(ctx, graftOn)
 	}},
 	{name: "helm upgrade without values, and helm rollback", run: func(ctx context.Context) {
 		release(ctx)
-		remains(ctx)
-		putCRD(ctx, later(0)) // the value is not needed either when OCM writes its CRD
-		Eventually(grafted(ctx)).Should(BeTrue())
-		release(ctx, on)
-		remains(ctx)
+		expectGrafted(ctx)
+		putCRD(ctx, laterVersion(0)) // nor does it need the value when OCM writes its CRD
+		Eventually(isGrafted(ctx)).Should(BeTrue())
+		release(ctx, graftOn)
+		expectGrafted(ctx)
 		release(ctx)
-		remains(ctx)
+		expectGrafted(ctx)
 	}},
 	{name: "OCM's CRD put back while addon-manager is away, which starts without the flag", run: func(ctx context.Context) {
 		stopManager(ctx)
-		putCRD(ctx, later(0))
-		away(ctx)
+		putCRD(ctx, laterVersion(0))
+		expectRecordOnly(ctx)
 		release(ctx)
 	}},
 	{name: "the webhook away for longer than the grace period", run: func(ctx context.Context) {
 		Expect(webhook.Kill()).To(Succeed())
-		away(ctx)
+		expectRecordOnly(ctx)
 		startWebhook()
 	}},
 	{name: "OCM upgraded, downgraded, and upgraded to a version with the field", run: func(ctx context.Context) {
-		for _, version := range []string{later(1), later(0)} {
+		for _, version := range []string{laterVersion(1), laterVersion(0)} {
 			putCRD(ctx, version)
-			Eventually(grafted(ctx)).Should(BeTrue())
+			Eventually(isGrafted(ctx)).Should(BeTrue())
 			expectKept(ctx)
-			Consistently(grafted(ctx)).WithTimeout(window).Should(BeTrue())
+			Consistently(isGrafted(ctx)).WithTimeout(window).Should(BeTrue())
 		}
-		putCRDWith(ctx, later(2), withProposedField)
-		DeferCleanup(putCRD, later(0))
+		putCRDWith(ctx, laterVersion(2), withProposedField)
+		DeferCleanup(putCRD, laterVersion(0))
 	}},
 	{name: "a GitOps tool puts OCM's CRD back every 10 s", run: func(ctx context.Context) {
 		rounds := startGitOps(ctx)
 		for round := 1; round <= 3; round++ {
 			Eventually(rounds).Should(Receive(Equal(round)))
-			Eventually(grafted(ctx)).Should(BeTrue())
+			Eventually(isGrafted(ctx)).Should(BeTrue())
 		}
 	}},
 	{name: "uninstalled and installed again", verdictsEnd: true, run: func(ctx context.Context) {
 		uninstall(ctx)
-		Expect(grafted(ctx)()).To(BeFalse())
+		Expect(isGrafted(ctx)()).To(BeFalse())
 		Expect(webhook.Kill()).To(Succeed())
 		undeploy(ctx, nil)
-		away(ctx)
+		expectRecordOnly(ctx)
 		deploy(ctx)
 		startWebhook()
-		staysOff(ctx)
-		release(ctx, on)
+		expectUngrafted(ctx)
+		release(ctx, graftOn)
 	}},
 	{name: "storage rewritten in bulk while the CRD is given back", run: func(ctx context.Context) {
-		release(ctx, off)
-		away(ctx)
+		release(ctx, graftOff)
+		expectRecordOnly(ctx)
 		rewrite(ctx)
 		expectKept(ctx)
-		release(ctx, on)
+		release(ctx, graftOn)
 	}},
 	{name: "Interlock rolled back one version", run: func(ctx context.Context) {
-		// A stand-in for the version before: its graft has fewer fields, and its
-		// deployment has no mutating webhook. Its evaluation does not run here.
+		// A stand-in for the previous version: its graft has fewer fields, and its deployment has no mutating webhook. Its evaluation
+		// does not run here.
 		stopManager(ctx)
 		undeploy(ctx, mutatingConfigurationKinds)
 		graftOlder(ctx)
-		Eventually(lost(ctx, byField)).ShouldNot(BeEmpty(), "fields that it does not know are hidden")
+		Eventually(lostDeclarations(ctx, byField)).ShouldNot(BeEmpty(), "fields that it does not know are hidden")
 		rewrite(ctx)
-		away(ctx)
+		expectRecordOnly(ctx)
 		deploy(ctx)
-		release(ctx, on)
+		release(ctx, graftOn)
 	}},
 }
 
 var _ = Describe("A declaration by field, beside a writer of v1beta1", Ordered, ContinueOnFailure, func() {
 	BeforeEach(func(ctx context.Context) {
 		select {
-		case <-webhook.Done(): // killed by a case that failed
+		case <-webhook.Done(): // a failed case has killed it
 			startWebhook()
 		default:
 		}
-		release(ctx, on)
-		Eventually(grafted(ctx)).WithTimeout(patience).Should(BeTrue())
-		Eventually(func(g Gomega) { // for a moment after the CRD has changed, API servers drop what is new in it
+		release(ctx, graftOn)
+		Eventually(isGrafted(ctx)).WithTimeout(patience).Should(BeTrue())
+		Eventually(func(g Gomega) { // for a moment after a change of the CRD, API servers drop new fields
 			declare(ctx)
-			g.Expect(lost(ctx, byField)()).To(BeEmpty())
+			g.Expect(lostDeclarations(ctx, byField)()).To(BeEmpty())
 		}).Should(Succeed())
 		settle(ctx)
 	})
@@ -123,7 +123,7 @@ var _ = Describe("A declaration by field, beside a writer of v1beta1", Ordered, 
 	AfterEach(func(ctx context.Context) {
 		if CurrentSpecReport().Failed() {
 			printLogs()
-			putCRD(ctx, later(0)) // as if the case had not been
+			putCRD(ctx, laterVersion(0)) // as if the case had not run
 		}
 	})
 
@@ -134,47 +134,46 @@ var _ = Describe("A declaration by field, beside a writer of v1beta1", Ordered, 
 			Eventually(writing.wrote.Load).Should(BeNumerically(">", perSecond/2))
 			forgetMoves()
 			p.run(ctx)
-			Eventually(grafted(ctx)).WithTimeout(patience).Should(BeTrue())
+			Eventually(isGrafted(ctx)).WithTimeout(patience).Should(BeTrue())
 			expectKept(ctx)
 			settle(ctx)
-			moved := movedVerdicts()
+			changes := movedVerdicts()
 			if p.verdictsEnd {
-				moved = nil
+				changes = nil
 			}
-			Consistently(lost(ctx, byRecord)).WithTimeout(window).Should(BeEmpty(), "the record stays")
-			expectKept(ctx) // a request that began before the CRD changed can still take a field away
+			Consistently(lostDeclarations(ctx, byRecord)).WithTimeout(window).Should(BeEmpty(), "the record stays")
+			expectKept(ctx) // a request that began before the change of the CRD can still remove a field
 			rate := writing.stop()
 			AddReportEntry("row", fmt.Sprintf("%s | %.0f | %d", p.name, rate, writing.failed.Load()), ReportEntryVisibilityFailureOrVerbose)
-			Expect(moved).To(BeEmpty(), "verdicts that moved")
+			Expect(changes).To(BeEmpty(), "verdicts that moved")
 		})
 	}
 })
 
-// remains expects that the graft stays for a while.
-func remains(ctx context.Context) {
+// expectGrafted expects that the graft stays for a while.
+func expectGrafted(ctx context.Context) {
 	GinkgoHelper()
-	Consistently(grafted(ctx)).WithTimeout(2 * window).Should(BeTrue())
+	Consistently(isGrafted(ctx)).WithTimeout(2 * window).Should(BeTrue())
 }
 
-// staysOff expects that an addon-manager without the flag does not graft.
-func staysOff(ctx context.Context) {
+// expectUngrafted expects that an addon-manager without the flag does not graft.
+func expectUngrafted(ctx context.Context) {
 	GinkgoHelper()
 	release(ctx)
 	Consistently(hasFields).WithArguments(ctx).WithTimeout(2 * window).Should(BeFalse())
 }
 
-// away waits until a declaration is lost by field, and expects it in the record
-// for a while.
-func away(ctx context.Context) {
+// expectRecordOnly waits until a declaration is lost in the fields. It then expects the declaration in the record for a while.
+func expectRecordOnly(ctx context.Context) {
 	GinkgoHelper()
-	Eventually(lost(ctx, byField)).WithTimeout(patience).ShouldNot(BeEmpty(), "the graft does not go away")
-	Consistently(lost(ctx, byRecord)).WithTimeout(window).Should(BeEmpty())
+	Eventually(lostDeclarations(ctx, byField)).WithTimeout(patience).ShouldNot(BeEmpty(), "the graft does not go away")
+	Consistently(lostDeclarations(ctx, byRecord)).WithTimeout(window).Should(BeEmpty())
 }
 
 // rewrite writes every add-on once through each version, as a migration of storage does.
 func rewrite(ctx context.Context) {
 	GinkgoHelper()
-	for _, version := range []string{other, storage} {
+	for _, version := range []string{betaVersion, storage} {
 		for _, name := range allNames() {
 			Eventually(func() error {
 				addOn := registration(version, name)

@@ -1,7 +1,7 @@
-// Package lossless shows that no declaration by field is lost, and no verdict
-// moves, whatever becomes of the graft. On a hub of OCM's with a managed cluster,
-// ten add-ons declare by field. A writer of v1beta1 writes 50 times per second
-// while the graft is taken away and comes back in every way that is known.
+// Package lossless shows that no declaration in fields is lost, and no verdict changes, when the graft is removed and restored in every
+// known way. On a
+// hub of OCM's with a managed cluster, ten add-ons declare dependencies in fields. Meanwhile, a writer of v1beta1 writes 50 times per
+// second.
 package lossless
 
 import (
@@ -37,7 +37,7 @@ var (
 	hub     *ocm.Hub
 	managed *ocm.ManagedCluster
 	admin   client.WithWatch
-	program string // addon-manager
+	program string // path of addon-manager
 )
 
 func TestLossless(t *testing.T) {

@@ -17,26 +17,26 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// moves are the changes of Degraded since they were last forgotten.
+// moves are the changes of Degraded since forgetMoves.
 var moves struct {
 	sync.Mutex
 	list []string
 }
 
-// watchVerdicts notes each change of Degraded on the managed cluster until the suite ends.
+// watchVerdicts records each change of Degraded on the managed cluster until the suite ends.
 func watchVerdicts(ctx context.Context, config *rest.Config) {
 	GinkgoHelper()
 	dynamicClient, err := dynamic.NewForConfig(config)
 	Expect(err).NotTo(HaveOccurred())
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(dynamicClient, 0, cluster, nil)
 	informer := factory.ForResource(addonv1alpha1.GroupVersion.WithResource("managedclusteraddons")).Informer()
-	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
-		old, now := degraded(before), degraded(after)
-		if old != now {
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(oldObject, newObject any) {
+		oldText, newText := degraded(oldObject), degraded(newObject)
+		if oldText != newText {
 			moves.Lock()
 			defer moves.Unlock()
 			moves.list = append(moves.list, fmt.Sprintf("%s %s: %q became %q",
-				time.Now().UTC().Format("15:04:05.000"), after.(*unstructured.Unstructured).GetName(), old, now))
+				time.Now().UTC().Format("15:04:05.000"), newObject.(*unstructured.Unstructured).GetName(), oldText, newText))
 		}
 	}})
 	Expect(err).NotTo(HaveOccurred())
@@ -46,7 +46,7 @@ func watchVerdicts(ctx context.Context, config *rest.Config) {
 	Expect(cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)).To(BeTrue())
 }
 
-// degraded is status, reason and message of the condition.
+// degraded returns status, reason and message of the condition Degraded.
 func degraded(object any) string {
 	conditions, _, _ := unstructured.NestedSlice(object.(*unstructured.Unstructured).Object, "status", "conditions")
 	for _, condition := range conditions {

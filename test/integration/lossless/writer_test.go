@@ -13,30 +13,28 @@ import (
 )
 
 const (
-	storage = "addon.open-cluster-management.io/v1alpha1"
-	other   = "addon.open-cluster-management.io/v1beta1"
+	storage     = "addon.open-cluster-management.io/v1alpha1"
+	betaVersion = "addon.open-cluster-management.io/v1beta1"
 	// perSecond is how many writes the writer begins in a second.
 	perSecond = 50
-	// atOnce bounds the writes that wait, such as for a conversion that does not respond.
-	// Where a machine is slower than perSecond, the writer is slower too: with a queue,
-	// each add-on would always be in the middle of a write, and every other writer would meet a conflict.
+	// atOnce bounds the writes in flight, such as those that wait for a conversion. If a machine is slower than perSecond, the writer
+	// is slower too. With a
+	// queue, each add-on would always be in the middle of a write, and every other writer would have conflicts.
 	atOnce = 4
 )
 
-// writer writes registered add-ons as their authors, GitOps tools and OCM do. It
-// changes nothing that Interlock owns.
+// writer writes registered add-ons as their authors, GitOps tools and OCM do. It changes nothing that Interlock owns.
 type writer struct {
-	began         time.Time
+	start         time.Time
 	wrote, failed atomic.Int64
 	cancel        context.CancelFunc
-	running       sync.WaitGroup
+	group         sync.WaitGroup
 }
 
-// write is one write to an add-on. It fails on a conflict, and where the API server
-// cannot convert.
+// write is a write to an add-on. It fails on a conflict, and where the API server cannot convert.
 type write func(ctx context.Context, name, value string) error
 
-// writes take turns. A write that reads first is one of a client that keeps fields it does not know.
+// writes take turns. A write that reads first keeps fields that its client does not know.
 var writes = []write{
 	update(func(addOn *unstructured.Unstructured, value string) {
 		addOn.SetLabels(map[string]string{"written": value})
@@ -48,21 +46,21 @@ var writes = []write{
 		_ = unstructured.SetNestedField(addOn.Object, map[string]any{"type": "Manual", "placements": []any{placement}}, "spec", "installStrategy")
 	}),
 	patch(`{"metadata":{"annotations":{"example.com/patched":%q}}}`),
-	func(ctx context.Context, name, _ string) error { // what OCM's controllers do, and what deletes a field that is hidden
-		return admin.Status().Patch(ctx, registration(other, name), merge(`{"status":{}}`))
+	func(ctx context.Context, name, _ string) error { // OCM's controllers do this, which deletes a hidden field
+		return admin.Status().Patch(ctx, registration(betaVersion, name), merge(`{"status":{}}`))
 	},
 	patch(`{"spec":{"addOnMeta":{"description":%q}}}`),
 	func(ctx context.Context, name, value string) error {
-		applied := registration(other, name)
+		applied := registration(betaVersion, name)
 		applied.SetLabels(map[string]string{"applied": value})
 		return admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("gitops"), client.ForceOwnership)
 	},
 }
 
-// update is a read, a change and a write of the whole object.
+// update returns a write that reads the whole object, changes it, and writes it.
 func update(change func(addOn *unstructured.Unstructured, value string)) write {
 	return func(ctx context.Context, name, value string) error {
-		addOn := registration(other, name)
+		addOn := registration(betaVersion, name)
 		if err := admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn); err != nil {
 			return err
 		}
@@ -73,7 +71,7 @@ func update(change func(addOn *unstructured.Unstructured, value string)) write {
 
 func patch(body string) write {
 	return func(ctx context.Context, name, value string) error {
-		return admin.Patch(ctx, registration(other, name), merge(fmt.Sprintf(body, value)))
+		return admin.Patch(ctx, registration(betaVersion, name), merge(fmt.Sprintf(body, value)))
 	}
 }
 
@@ -85,12 +83,12 @@ func registration(version, name string) *unstructured.Unstructured {
 	return object
 }
 
-// startWriter writes until it is stopped.
+// startWriter starts a writer, which writes until it is stopped.
 func startWriter() *writer {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &writer{began: time.Now(), cancel: cancel}
-	targets, slots := append(allNames(), others...), make(chan struct{}, atOnce)
-	w.running.Go(func() {
+	w := &writer{start: time.Now(), cancel: cancel}
+	targets, slots := append(allNames(), undeclared...), make(chan struct{}, atOnce)
+	w.group.Go(func() {
 		ticker := time.NewTicker(time.Second / perSecond)
 		defer ticker.Stop()
 		for i := 0; ; i++ {
@@ -100,7 +98,7 @@ func startWriter() *writer {
 			case <-ticker.C:
 			}
 			slots <- struct{}{}
-			w.running.Go(func() {
+			w.group.Go(func() {
 				defer func() { <-slots }()
 				if writes[i%len(writes)](ctx, targets[i%len(targets)], strconv.Itoa(i)) == nil {
 					w.wrote.Add(1)
@@ -113,9 +111,9 @@ func startWriter() *writer {
 	return w
 }
 
-// stop ends the writer, and returns its writes per second, those that succeeded.
+// stop ends the writer, and returns its successful writes per second.
 func (w *writer) stop() float64 {
 	w.cancel()
-	w.running.Wait()
-	return float64(w.wrote.Load()) / time.Since(w.began).Seconds()
+	w.group.Wait()
+	return float64(w.wrote.Load()) / time.Since(w.start).Seconds()
 }

@@ -28,7 +28,7 @@ import (
 const labelPrefix = "feature.open-cluster-management.io/addon-"
 
 var _ = Describe("OCM", Ordered, func() {
-	DescribeTable("no component is an administrator", func(ctx context.Context, account string) {
+	DescribeTable("none of its components is an administrator", func(ctx context.Context, account string) {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:               "system:serviceaccount:open-cluster-management-hub:" + account,
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "*", Group: "*", Resource: "*"},
@@ -64,7 +64,7 @@ var _ = Describe("OCM", Ordered, func() {
 		Expect(registration.Object["spec"]).NotTo(HaveKey("dependencies"))
 	})
 
-	It("serves MutatingAdmissionPolicies where they are wanted", func(ctx context.Context) {
+	It("serves MutatingAdmissionPolicies if they are enabled", func(ctx context.Context) {
 		Expect(hub.Client.List(ctx, &admissionregistrationv1beta1.MutatingAdmissionPolicyList{})).To(Succeed())
 	})
 
@@ -79,15 +79,15 @@ var _ = Describe("OCM", Ordered, func() {
 		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
 			Should(HaveReason(metav1.ConditionUnknown, "ManagedClusterAddOnLeaseNotFound"))
 
-		running, kill := context.WithCancel(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- managed.RenewLease(running, "leased", time.Second) }()
+		runContext, kill := context.WithCancel(ctx)
+		exit := make(chan error, 1)
+		go func() { exit <- managed.RenewLease(runContext, "leased", time.Second) }()
 		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
 			Should(HaveReason(metav1.ConditionTrue, "ManagedClusterAddOnLeaseUpdated"))
 		Eventually(labelOf).WithContext(ctx).WithArguments("leased").Should(Equal("available"))
 
 		kill()
-		Expect(<-ended).To(Succeed())
+		Expect(<-exit).To(Succeed())
 		Eventually(availableOf).WithContext(ctx).WithArguments("leased").
 			Should(HaveReason(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"))
 		Eventually(labelOf).WithContext(ctx).WithArguments("leased").Should(Equal("unhealthy"))
@@ -126,7 +126,7 @@ var _ = Describe("OCM", Ordered, func() {
 			Should(HaveReason(metav1.ConditionFalse, "ManagedClusterAddOnLeaseUpdateStopped"))
 	}, NodeTimeout(4*time.Minute))
 
-	It("comes through a restart of the hub's API server", func(ctx context.Context) {
+	It("survives a restart of the hub's API server", func(ctx context.Context) {
 		Expect(hub.Restart()).To(Succeed())
 		Expect(hub.AddOnManager.Stop(ctx)).To(Succeed())
 		Expect(hub.AddOnManager.Start(ctx)).To(Succeed())
@@ -154,7 +154,7 @@ func install(ctx context.Context, name string, template *addonv1alpha1.AddOnTemp
 	})).To(Succeed())
 }
 
-// availableOf is an add-on's condition Available, the zero one if there is none.
+// availableOf returns an add-on's condition Available. It is the zero condition if there is none.
 func availableOf(ctx context.Context, name string) (metav1.Condition, error) {
 	addOn := &addonv1alpha1.ManagedClusterAddOn{}
 	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: managed.Name, Name: name}, addOn)
@@ -166,7 +166,7 @@ func clusterAvailable(ctx context.Context) (metav1.Condition, error) {
 	return conditionOf(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable), err
 }
 
-// labelOf is what the cluster's label says of an add-on.
+// labelOf returns the value of the cluster's label about an add-on.
 func labelOf(ctx context.Context, name string) (string, error) {
 	cluster, err := readCluster(ctx)
 	return cluster.Labels[labelPrefix+name], err
@@ -178,8 +178,8 @@ func readCluster(ctx context.Context) (*clusterv1.ManagedCluster, error) {
 }
 
 func conditionOf(conditions []metav1.Condition, kind string) metav1.Condition {
-	if found := meta.FindStatusCondition(conditions, kind); found != nil {
-		return *found
+	if condition := meta.FindStatusCondition(conditions, kind); condition != nil {
+		return *condition
 	}
 	return metav1.Condition{}
 }

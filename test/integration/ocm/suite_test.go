@@ -1,7 +1,6 @@
-// Package ocm tests the environment in which other suites run: OCM's own hub and
-// agents, without Interlock. It also states what Interlock counts on, so that it
-// fails on an OCM version that behaves in another way (OCM_ASSETS). No witness
-// judges it: Interlock does not run here.
+// Package ocm tests the environment of other suites: OCM's own hub and agents, without Interlock. It also states the behavior on which
+// Interlock relies, so that it fails with an OCM version that behaves differently (OCM_ASSETS). No witness judges it, because Interlock
+// does not run here.
 package ocm
 
 import (
@@ -18,9 +17,9 @@ import (
 )
 
 const (
-	// leaseDuration makes the hub take a cluster for lost after five times as long.
+	// leaseDuration has the hub lose a cluster after five times as long.
 	leaseDuration = 2
-	// addOnLeaseDuration does the same with the lease of an add-on.
+	// addOnLeaseDuration is the same for the lease of an add-on.
 	addOnLeaseDuration = 2
 	addOnLeaseInterval = time.Second
 )

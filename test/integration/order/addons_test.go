@@ -16,30 +16,30 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// register registers an add-on that declares this; a templated one has an AddOnTemplate with a Deployment.
-func register(ctx context.Context, name, declares string, templated bool) {
+// register registers an add-on with declared dependencies. A templated add-on has an AddOnTemplate with a Deployment.
+func register(ctx context.Context, name, declaration string, templated bool) {
 	GinkgoHelper()
 	if templated {
 		Expect(hub.Client.Create(ctx, template(name))).To(Succeed())
-		registerTemplated(ctx, name, declares)
+		registerTemplated(ctx, name, declaration)
 		return
 	}
-	Expect(hub.Client.Create(ctx, registration(name, declares))).To(Succeed())
+	Expect(hub.Client.Create(ctx, registration(name, declaration))).To(Succeed())
 }
 
-func registration(name, declares string) *addonv1alpha1.ClusterManagementAddOn {
+func registration(name, declaration string) *addonv1alpha1.ClusterManagementAddOn {
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
-	if declares != "" {
-		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declares}
+	if declaration != "" {
+		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declaration}
 	}
 	return registration
 }
 
 // registerTemplated registers an add-on that OCM deploys from the AddOnTemplate of its name.
-func registerTemplated(ctx context.Context, name, declares string) {
+func registerTemplated(ctx context.Context, name, declaration string) {
 	GinkgoHelper()
-	registration := registration(name, declares)
+	registration := registration(name, declaration)
 	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: name},
@@ -49,12 +49,12 @@ func registerTemplated(ctx context.Context, name, declares string) {
 
 func template(addOn string) *addonv1alpha1.AddOnTemplate {
 	GinkgoHelper()
-	made, err := ocm.Template(addOn)
+	template, err := ocm.Template(addOn)
 	Expect(err).NotTo(HaveOccurred())
-	return made
+	return template
 }
 
-// ordered declares that the installation waits for these.
+// ordered returns a declaration by which the installation waits for dependencies.
 func ordered(dependencies ...string) string {
 	return "{ordering: Install, " + strings.TrimPrefix(unordered(dependencies...), "{")
 }
@@ -66,29 +66,29 @@ func unordered(dependencies ...string) string {
 	return "{dependencies: [" + strings.Join(dependencies, ", ") + "]}"
 }
 
-// bringing declares that the installation waits for these, and has them installed.
+// bringing returns a declaration by which the installation waits for dependencies, and by which Interlock installs them.
 func bringing(dependencies ...string) string {
-	var installed []string
+	var edges []string
 	for _, name := range dependencies {
-		installed = append(installed, name+", install: Auto")
+		edges = append(edges, name+", install: Auto")
 	}
-	return ordered(installed...)
+	return ordered(edges...)
 }
 
-// consent lets Interlock install an add-on where others need it.
+// consent lets Interlock install an add-on where dependents need it.
 func consent(ctx context.Context, name string) {
 	GinkgoHelper()
 	setAnnotation(ctx, registration(name, ""), interlockv1alpha1.InstallOnDemandAnnotation, "true")
 }
 
-// setAnnotation sets an annotation of an object that the hub has.
+// setAnnotation sets an annotation of an object on the hub.
 func setAnnotation(ctx context.Context, object client.Object, key, value string) {
 	GinkgoHelper()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, key, value)
 	Expect(hub.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-// removeAnnotation removes an annotation of an object that the hub has.
+// removeAnnotation removes an annotation of an object on the hub.
 func removeAnnotation(ctx context.Context, object client.Object, key string) {
 	GinkgoHelper()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, key)

@@ -25,7 +25,7 @@ const (
 	withoutAgent managedCluster = "cluster2"
 )
 
-// onBoth are the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
+// onBoth returns the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
 func onBoth(within time.Duration) []TableEntry {
 	return []TableEntry{
 		Entry("with addon-agent", withAgent, NodeTimeout(within)),
@@ -33,70 +33,71 @@ func onBoth(within time.Duration) []TableEntry {
 	}
 }
 
-// named returns a name for a registration, which all managed clusters share: each spec of a table has its own, and each attempt.
-func (on managedCluster) named(name string) string {
-	name += "-" + string(on)
+// uniqueName returns the name of a registration. All managed clusters share registrations, so each cluster and each attempt of a spec has
+// names of its own.
+func (c managedCluster) uniqueName(name string) string {
+	name += "-" + string(c)
 	if attempt := CurrentSpecReport().NumAttempts; attempt > 1 {
 		name = fmt.Sprintf("%s-%d", name, attempt)
 	}
 	return name
 }
 
-// install installs an add-on on the cluster, with a gate if one is given.
-func (on managedCluster) install(ctx context.Context, name string, gate ...string) {
+// install installs an add-on on the cluster. The gate is optional.
+func (c managedCluster) install(ctx context.Context, name string, gate ...string) {
 	GinkgoHelper()
-	addOn := on.reference(name)
+	addOn := c.reference(name)
 	if len(gate) > 0 {
 		addOn.Annotations = map[string]string{interlockv1alpha1.GateAnnotation: gate[0]}
 	}
 	Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
 }
 
-// reference names an add-on of the cluster to a client.
-func (on managedCluster) reference(name string) *addonv1alpha1.ManagedClusterAddOn {
-	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: string(on), Name: name}}
+// reference returns an add-on of the cluster that has only its key.
+func (c managedCluster) reference(name string) *addonv1alpha1.ManagedClusterAddOn {
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: string(c), Name: name}}
 }
 
-func (on managedCluster) addOn(ctx context.Context, name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	found := &addonv1alpha1.ManagedClusterAddOn{}
-	return found, hub.Client.Get(ctx, client.ObjectKey{Namespace: string(on), Name: name}, found)
+func (c managedCluster) addOn(ctx context.Context, name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	return addOn, hub.Client.Get(ctx, client.ObjectKey{Namespace: string(c), Name: name}, addOn)
 }
 
-// gate is that of an add-on; empty: it has none.
-func (on managedCluster) gate(ctx context.Context, name string) (string, error) {
-	found, err := on.addOn(ctx, name)
-	return found.Annotations[interlockv1alpha1.GateAnnotation], err
+// gate returns the gate of an add-on. It is empty if the add-on has no gate.
+func (c managedCluster) gate(ctx context.Context, name string) (string, error) {
+	addOn, err := c.addOn(ctx, name)
+	return addOn.Annotations[interlockv1alpha1.GateAnnotation], err
 }
 
-// dryRunGate is the gate that an add-on would have if it were created now.
-func (on managedCluster) dryRunGate(ctx context.Context, name string) (string, error) {
-	created := on.reference(name)
-	err := hub.Client.Create(ctx, created, client.DryRunAll)
-	return created.Annotations[interlockv1alpha1.GateAnnotation], err
+// dryRunGate returns the gate that an add-on would have if it were created now.
+func (c managedCluster) dryRunGate(ctx context.Context, name string) (string, error) {
+	addOn := c.reference(name)
+	err := hub.Client.Create(ctx, addOn, client.DryRunAll)
+	return addOn.Annotations[interlockv1alpha1.GateAnnotation], err
 }
 
-// condition is one of an add-on, as status, reason and message; empty: it has none.
-func (on managedCluster) condition(ctx context.Context, name, kind string) (string, error) {
-	found, err := on.addOn(ctx, name)
-	set := meta.FindStatusCondition(found.Status.Conditions, kind)
+// condition returns a condition of an add-on as status, reason and message. It is empty if the add-on has no such condition.
+func (c managedCluster) condition(ctx context.Context, name, kind string) (string, error) {
+	addOn, err := c.addOn(ctx, name)
+	set := meta.FindStatusCondition(addOn.Status.Conditions, kind)
 	if set == nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s %s: %s", set.Status, set.Reason, set.Message), err
 }
 
-func (on managedCluster) installable(ctx context.Context, name string) (string, error) {
-	return on.condition(ctx, name, "Installable")
+func (c managedCluster) installable(ctx context.Context, name string) (string, error) {
+	return c.condition(ctx, name, "Installable")
 }
 
-func (on managedCluster) upgradable(ctx context.Context, name string) (string, error) {
-	return on.condition(ctx, name, "Upgradable")
+func (c managedCluster) upgradable(ctx context.Context, name string) (string, error) {
+	return c.condition(ctx, name, "Upgradable")
 }
 
-// templates are the AddOnTemplate of an add-on that OCM wants on the cluster, and the one that runs there.
-func (on managedCluster) templates(ctx context.Context, name string) (string, error) {
-	found, err := on.addOn(ctx, name)
-	for _, reference := range found.Status.ConfigReferences {
+// templates returns the desired AddOnTemplate of an add-on and the AddOnTemplate that runs on the cluster.
+func (c managedCluster) templates(ctx context.Context, name string) (string, error) {
+	addOn, err := c.addOn(ctx, name)
+	for _, reference := range addOn.Status.ConfigReferences {
 		if reference.Resource == "addontemplates" && reference.DesiredConfig != nil && reference.LastAppliedConfig != nil {
 			return reference.DesiredConfig.Name + " " + reference.LastAppliedConfig.Name, err
 		}
@@ -104,33 +105,33 @@ func (on managedCluster) templates(ctx context.Context, name string) (string, er
 	return "", err
 }
 
-// deployed reports whether OCM has made the work of an add-on.
-func (on managedCluster) deployed(ctx context.Context, name string) (bool, error) {
-	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: string(on), Name: "addon-" + name + "-deploy-0"}, &workv1.ManifestWork{})
+// isDeployed reports whether OCM has created the ManifestWork of an add-on.
+func (c managedCluster) isDeployed(ctx context.Context, name string) (bool, error) {
+	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: string(c), Name: "addon-" + name + "-deploy-0"}, &workv1.ManifestWork{})
 	return err == nil, client.IgnoreNotFound(err)
 }
 
 // annotate sets the gate of an add-on.
-func (on managedCluster) annotate(ctx context.Context, name, gate string) {
+func (c managedCluster) annotate(ctx context.Context, name, gate string) {
 	GinkgoHelper()
-	setAnnotation(ctx, on.reference(name), interlockv1alpha1.GateAnnotation, gate)
+	setAnnotation(ctx, c.reference(name), interlockv1alpha1.GateAnnotation, gate)
 }
 
-// expectMadeAfter expects that OCM has begun to deploy an add-on after another one became available. The history follows both.
-func (on managedCluster) expectMadeAfter(ctx context.Context, name, dependency string) {
+// expectMadeAfter expects that OCM has begun to deploy an add-on after its dependency became available. The history follows both.
+func (c managedCluster) expectMadeAfter(ctx context.Context, name, dependency string) {
 	GinkgoHelper()
-	Eventually(on.whenAvailable).WithContext(ctx).WithArguments(dependency).Should(BeNumerically(">", 0), dependency)
-	Eventually(on.whenMade).WithContext(ctx).WithArguments(name).Should(BeNumerically(">", on.whenAvailable(dependency)), name)
+	Eventually(c.whenAvailable).WithContext(ctx).WithArguments(dependency).Should(BeNumerically(">", 0), dependency)
+	Eventually(c.whenMade).WithContext(ctx).WithArguments(name).Should(BeNumerically(">", c.whenAvailable(dependency)), name)
 }
 
-// whenMade and whenAvailable are versions of the hub; zero: not yet.
-func (on managedCluster) whenMade(name string) uint64 { return history.Made.First(string(on), name) }
+// whenMade returns the resource version at which OCM created the ManifestWork of an add-on. It is zero before that.
+func (c managedCluster) whenMade(name string) uint64 { return history.Made.First(string(c), name) }
 
-func (on managedCluster) whenAvailable(name string) uint64 {
-	return history.Available.First(string(on), name)
+func (c managedCluster) whenAvailable(name string) uint64 {
+	return history.Available.First(string(c), name)
 }
 
-// emitted are the notes of the events on an add-on with a reason.
-func (on managedCluster) emitted(ctx context.Context, name, reason string) ([]string, error) {
-	return ocmsuite.Notes(ctx, hub, string(on), name, reason)()
+// eventNotes returns the notes of the events on an add-on with a reason.
+func (c managedCluster) eventNotes(ctx context.Context, name, reason string) ([]string, error) {
+	return ocmsuite.Notes(ctx, hub, string(c), name, reason)()
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // place has OCM install an add-on on the cluster by a Placement of its own, until the spec ends.
-func (on managedCluster) place(ctx context.Context, name string) {
+func (c managedCluster) place(ctx context.Context, name string) {
 	GinkgoHelper()
 	selecting := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 		Namespace: metav1.NamespaceDefault, Name: name, Annotations: map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"},
@@ -30,20 +30,20 @@ func (on managedCluster) place(ctx context.Context, name string) {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, object)) })
 	}
-	decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: string(on)}}
+	decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: string(c)}}
 	Expect(hub.Client.Status().Update(ctx, decision)).To(Succeed())
-	registered := &addonv1alpha1.ClusterManagementAddOn{}
+	registration := &addonv1alpha1.ClusterManagementAddOn{}
 	Eventually(func() error {
-		if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, registered); err != nil {
+		if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
 			return err
 		}
-		registered.Spec.InstallStrategy = addonv1alpha1.InstallStrategy{
+		registration.Spec.InstallStrategy = addonv1alpha1.InstallStrategy{
 			Type: addonv1alpha1.AddonInstallStrategyPlacements,
 			Placements: []addonv1alpha1.PlacementStrategy{{
 				PlacementRef: addonv1alpha1.PlacementRef{Namespace: metav1.NamespaceDefault, Name: name},
 			}},
 		}
-		return hub.Client.Update(ctx, registered)
+		return hub.Client.Update(ctx, registration)
 	}).Should(Succeed())
 }
 
@@ -56,7 +56,7 @@ func replaceWebhook(ctx context.Context, flags ...string) {
 	Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("closes-gates").Should(Equal(closed))
 }
 
-var _ = Describe("What OCM installs by a Placement, and contradicts what is installed", Ordered, func() {
+var _ = Describe("An add-on that OCM installs by a Placement and that contradicts installed add-ons", Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
 		lifecycleOn(ctx)
 		register(ctx, "closes-gates", ordered("missing"), false)
@@ -64,44 +64,47 @@ var _ = Describe("What OCM installs by a Placement, and contradicts what is inst
 	}, NodeTimeout(time.Minute))
 	AfterAll(func(ctx context.Context) { replaceWebhook(ctx, "--lifecycle") }, NodeTimeout(time.Minute))
 
-	DescribeTable("is held, and installed once the contradiction is over", func(ctx context.Context, on managedCluster) {
-		needed, picky := on.named("needed-in-2"), on.named("picky")
-		register(ctx, needed, "", false)
-		setAnnotation(ctx, registration(needed, ""), interlockv1alpha1.AddOnVersionAnnotation, "1.0.0")
-		on.install(ctx, needed)
-		register(ctx, picky, "[{name: "+needed+`, type: IfInstalled, version: ">= 2"}]`, true)
-		Eventually(func() error { return hub.Client.Create(ctx, on.reference(picky), client.DryRunAll) }).
+	DescribeTable("is held, and installed once the contradiction is over", func(ctx context.Context, cluster managedCluster) {
+		dependency, picky := cluster.uniqueName("needed-in-2"), cluster.uniqueName("picky")
+		register(ctx, dependency, "", false)
+		setAnnotation(ctx, registration(dependency, ""), interlockv1alpha1.AddOnVersionAnnotation, "1.0.0")
+		cluster.install(ctx, dependency)
+		register(ctx, picky, "[{name: "+dependency+`, type: IfInstalled, version: ">= 2"}]`, true)
+		Eventually(func() error { return hub.Client.Create(ctx, cluster.reference(picky), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring("contradicts what it needs")), "a user is refused")
 
-		on.place(ctx, picky)
-		Eventually(on.gate).WithContext(ctx).WithArguments(picky).Should(Equal(closed))
-		Eventually(on.installable).WithContext(ctx).WithArguments(picky).Should(HavePrefix(
-			"False Contradiction: contradicts what it needs: Addon '" + needed + "' is installed, but not in version '>= 2'."))
+		cluster.place(ctx, picky)
+		Eventually(cluster.gate).WithContext(ctx).WithArguments(picky).Should(Equal(closed))
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(picky).Should(HavePrefix(
+			"False Contradiction: contradicts what it needs: Addon '" + dependency + "' is installed, but not in version '>= 2'."))
 		Expect(ocmsuite.Notes(ctx, hub, metav1.NamespaceDefault, picky, "InstallationHeld")()).To(ContainElement(
 			HaveSuffix("Its gate is closed until that is over")))
-		Consistently(on.deployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(picky).Should(BeFalse())
+		Consistently(cluster.isDeployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(picky).Should(BeFalse())
 
 		By("the version that it needs")
-		setAnnotation(ctx, registration(needed, ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
-		Eventually(on.deployed).WithContext(ctx).WithArguments(picky).Should(BeTrue())
-		Expect(on.gate(ctx, picky)).To(Equal(opened))
-		Expect(on.installable(ctx, picky)).To(Equal("True RequiredDependenciesSatisfied: The add-on contradicts no installed add-on any more."))
+		setAnnotation(ctx, registration(dependency, ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(picky).Should(BeTrue())
+		Expect(cluster.gate(ctx, picky)).To(Equal(opened))
+		Expect(cluster.installable(ctx, picky)).
+			To(Equal("True RequiredDependenciesSatisfied: The add-on contradicts no installed add-on any more."))
 	}, onBoth(time.Minute))
 
-	DescribeTable("is held for what it would break, and installed once that is gone", func(ctx context.Context, on managedCluster) {
-		newer, conservative := on.named("newer"), on.named("conservative")
+	DescribeTable("is held while it would break a dependent, and installed once the dependent is deleted", func(
+		ctx context.Context, cluster managedCluster,
+	) {
+		newer, conservative := cluster.uniqueName("newer"), cluster.uniqueName("conservative")
 		register(ctx, newer, "", true)
 		setAnnotation(ctx, registration(newer, ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
 		register(ctx, conservative, "[{name: "+newer+`, type: IfInstalled, version: "< 2"}]`, false)
-		on.install(ctx, conservative)
-		Eventually(func() error { return hub.Client.Create(ctx, on.reference(newer), client.DryRunAll) }).
+		cluster.install(ctx, conservative)
+		Eventually(func() error { return hub.Client.Create(ctx, cluster.reference(newer), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring("would break 1 add-on: "+conservative)), "a user is refused")
 
-		on.place(ctx, newer)
-		Eventually(on.installable).WithContext(ctx).WithArguments(newer).Should(HavePrefix(
+		cluster.place(ctx, newer)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(newer).Should(HavePrefix(
 			"False Contradiction: would break 1 add-on: " + conservative + ": "))
-		Expect(on.deployed(ctx, newer)).To(BeFalse())
-		Expect(hub.Client.Delete(ctx, on.reference(conservative))).To(Succeed())
-		Eventually(on.deployed).WithContext(ctx).WithArguments(newer).Should(BeTrue())
+		Expect(cluster.isDeployed(ctx, newer)).To(BeFalse())
+		Expect(hub.Client.Delete(ctx, cluster.reference(conservative))).To(Succeed())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(newer).Should(BeTrue())
 	}, onBoth(time.Minute))
 })

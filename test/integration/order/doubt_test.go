@@ -21,17 +21,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
-// doubted is a managed cluster without agents. The hub loses it when a spec has its lease expire.
-const doubted managedCluster = "doubted"
+// doubtful is a managed cluster without agents. The hub loses it when a spec lets its lease expire.
+const doubtful managedCluster = "doubted"
 
-// acceptWithoutAgents accepts a managed cluster that the spec reports as available, as its agent would.
+// acceptWithoutAgents accepts a managed cluster. The spec reports it as available, in place of its agent.
 func acceptWithoutAgents(ctx context.Context, name string) {
 	GinkgoHelper()
 	accepted := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	accepted.Spec.HubAcceptsClient = true
 	Expect(hub.Client.Create(ctx, accepted)).To(Succeed())
 	Eventually(reportReached).WithContext(ctx).WithArguments(name).Should(Succeed())
-	Eventually(func() error { // OCM makes it
+	Eventually(func() error { // OCM creates the namespace
 		return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
 	}).Should(Succeed())
 }
@@ -47,7 +47,7 @@ func reportReached(ctx context.Context, name string) error {
 	return hub.Client.Status().Update(ctx, cluster)
 }
 
-// expectLeaseEvery sets how often the hub expects the lease of a managed cluster. The lease of one without agents is never renewed.
+// expectLeaseEvery sets how often the hub expects the lease of a managed cluster. Without agents, the lease is never renewed.
 func expectLeaseEvery(ctx context.Context, name string, seconds int) {
 	GinkgoHelper()
 	patch := fmt.Appendf(nil, `{"spec":{"leaseDurationSeconds":%d}}`, seconds)
@@ -62,7 +62,7 @@ func isLost(ctx context.Context, name string) (bool, error) {
 		metav1.ConditionUnknown), err
 }
 
-// registerByField registers an add-on that declares by fields, with the record that admission makes of them.
+// registerByField registers an add-on that declares its dependencies in fields. Admission records them in an annotation.
 func registerByField(ctx context.Context, name string, spec map[string]any) {
 	GinkgoHelper()
 	annotations, problem := declaration.Keep(nil, declaration.WrittenOf(nil, spec), nil)
@@ -76,90 +76,90 @@ func registerByField(ctx context.Context, name string, spec map[string]any) {
 	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 }
 
-// hide has the hub lose the fields of a declaration, by any write that converts the registration as OCM does.
+// hide has the hub lose the fields of a declaration. Any write that converts the registration as OCM does loses them.
 func hide(ctx context.Context, name string) {
 	GinkgoHelper()
 	const label = `{"metadata":{"labels":{"written":"by-ocm"}}}`
 	Expect(hub.Client.Patch(ctx, &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}},
 		client.RawPatch(types.MergePatchType, []byte(label)))).To(Succeed())
-	stored := &unstructured.Unstructured{}
-	stored.SetAPIVersion(addonv1alpha1.GroupVersion.String())
-	stored.SetKind("ClusterManagementAddOn")
-	Expect(hub.Client.Get(ctx, client.ObjectKey{Name: name}, stored)).To(Succeed())
-	Expect(stored.Object["spec"]).NotTo(HaveKey("dependencies"))
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(addonv1alpha1.GroupVersion.String())
+	object.SetKind("ClusterManagementAddOn")
+	Expect(hub.Client.Get(ctx, client.ObjectKey{Name: name}, object)).To(Succeed())
+	Expect(object.Object["spec"]).NotTo(HaveKey("dependencies"))
 }
 
 var _ = Describe("A closed gate", Ordered, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(time.Minute))
 
 	It("stays closed on a lost cluster, without addon-agent", func(ctx context.Context) {
-		const on = doubted
-		acceptWithoutAgents(ctx, string(on))
+		const cluster = doubtful
+		acceptWithoutAgents(ctx, string(cluster))
 		register(ctx, "on-lost", ordered("of-lost"), true)
-		Eventually(on.dryRunGate).WithContext(ctx).WithArguments("on-lost").Should(Equal(closed))
-		on.install(ctx, "on-lost")
-		expectLeaseEvery(ctx, string(on), 1)
-		Eventually(isLost).WithContext(ctx).WithArguments(string(on)).Should(BeTrue())
-		on.provide(ctx, "of-lost")
-		Consistently(on.gate).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments("on-lost").Should(Equal(closed))
+		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments("on-lost").Should(Equal(closed))
+		cluster.install(ctx, "on-lost")
+		expectLeaseEvery(ctx, string(cluster), 1)
+		Eventually(isLost).WithContext(ctx).WithArguments(string(cluster)).Should(BeTrue())
+		cluster.provide(ctx, "of-lost")
+		Consistently(cluster.gate).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments("on-lost").Should(Equal(closed))
 
 		By("the cluster being back")
-		expectLeaseEvery(ctx, string(on), 3600)
+		expectLeaseEvery(ctx, string(cluster), 3600)
 		Eventually(func() (string, error) {
-			if err := reportReached(ctx, string(on)); err != nil {
+			if err := reportReached(ctx, string(cluster)); err != nil {
 				return "", err
 			}
-			if err := on.reportAvailable(ctx, "of-lost"); err != nil {
+			if err := cluster.reportAvailable(ctx, "of-lost"); err != nil {
 				return "", err
 			}
-			return on.gate(ctx, "on-lost")
+			return cluster.gate(ctx, "on-lost")
 		}).WithContext(ctx).Should(Equal(opened))
 	}, NodeTimeout(time.Minute))
 
 	DescribeTable("stays closed once the declaration requires an API that is not served, and while a declaration is hidden", func(
-		ctx context.Context, on managedCluster,
+		ctx context.Context, cluster managedCluster,
 	) {
-		api, hidden, needed := on.named("on-api"), on.named("on-hidden"), on.named("of-hidden")
+		api, hidden, dependency := cluster.uniqueName("on-api"), cluster.uniqueName("on-hidden"), cluster.uniqueName("of-hidden")
 		register(ctx, api, ordered("missing"), true)
 		registerByField(ctx, hidden, map[string]any{
-			"ordering": string(interlockv1alpha1.OrderingInstall), "dependencies": []any{map[string]any{"name": needed}},
+			"ordering": string(interlockv1alpha1.OrderingInstall), "dependencies": []any{map[string]any{"name": dependency}},
 		})
 		waiting := []string{api, hidden}
 		for _, name := range waiting {
-			Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
-			on.install(ctx, name)
-			Expect(on.gate(ctx, name)).To(Equal(closed))
+			Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+			cluster.install(ctx, name)
+			Expect(cluster.gate(ctx, name)).To(Equal(closed))
 		}
 		const tunnel = "{ordering: Install, dependencies: [{name: api, api: {group: example.com, kind: Tunnel}}]}"
 		setAnnotation(ctx, registration(api, ""), interlockv1alpha1.DependenciesAnnotation, tunnel)
 		hide(ctx, hidden)
 		Consistently(func(g Gomega) {
 			for _, name := range waiting {
-				g.Expect(on.gate(ctx, name)).To(Equal(closed), name)
+				g.Expect(cluster.gate(ctx, name)).To(Equal(closed), name)
 			}
 		}).WithTimeout(2 * time.Second).Should(Succeed())
 
 		By("the API not being required, and the hidden dependency being there")
 		setAnnotation(ctx, registration(api, ""), interlockv1alpha1.DependenciesAnnotation, ordered())
-		Eventually(on.deployed).WithContext(ctx).WithArguments(api).Should(BeTrue())
-		Expect(on.gate(ctx, hidden)).To(Equal(closed))
-		on.provide(ctx, needed)
-		Eventually(on.gate).WithContext(ctx).WithArguments(hidden).Should(Equal(opened))
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(api).Should(BeTrue())
+		Expect(cluster.gate(ctx, hidden)).To(Equal(closed))
+		cluster.provide(ctx, dependency)
+		Eventually(cluster.gate).WithContext(ctx).WithArguments(hidden).Should(Equal(opened))
 	}, onBoth(time.Minute))
 
-	DescribeTable("is opened by a corrected AddOnTemplate", func(ctx context.Context, on managedCluster) {
-		name, needed := on.named("corrected"), on.named("right-name")
-		wrong := template(name)
-		wrong.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: wrong-name}]"}
-		Expect(hub.Client.Create(ctx, wrong)).To(Succeed())
+	DescribeTable("is opened by a corrected AddOnTemplate", func(ctx context.Context, cluster managedCluster) {
+		name, dependency := cluster.uniqueName("corrected"), cluster.uniqueName("right-name")
+		misspelled := template(name)
+		misspelled.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: wrong-name}]"}
+		Expect(hub.Client.Create(ctx, misspelled)).To(Succeed())
 		registerTemplated(ctx, name, "{ordering: Install}")
-		on.provide(ctx, needed)
-		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
-		on.install(ctx, name)
-		Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(
+		cluster.provide(ctx, dependency)
+		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+		cluster.install(ctx, name)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(
 			HavePrefix("False WaitingForDependencies: Required addon 'wrong-name' is not installed"))
-		setAnnotation(ctx, wrong, interlockv1alpha1.TemplateDependenciesAnnotation, "[{name: "+needed+"}]")
-		Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
-		Expect(on.gate(ctx, name)).To(Equal(opened))
+		setAnnotation(ctx, misspelled, interlockv1alpha1.TemplateDependenciesAnnotation, "[{name: "+dependency+"}]")
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		Expect(cluster.gate(ctx, name)).To(Equal(opened))
 	}, onBoth(time.Minute))
 })

@@ -18,75 +18,76 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// place is a managed cluster, and how far its addon-agent is from the hub.
+// place is a managed cluster and the latency between its addon-agent and the hub.
 type place struct {
-	on   managedCluster
-	away time.Duration
+	cluster managedCluster
+	latency time.Duration
 }
 
-// places are the entries of a table whose specs run with addon-agent near the hub and far from it, and without addon-agent.
+// places returns the entries of a table whose specs run with addon-agent near the hub, far from it, and without addon-agent.
 func places(within time.Duration) []TableEntry {
 	return []TableEntry{
-		Entry("with addon-agent", place{on: withAgent}, NodeTimeout(within)),
-		Entry("with addon-agent, 100 ms from the hub", place{on: withAgent, away: 100 * time.Millisecond}, NodeTimeout(within)),
-		Entry("with addon-agent, 300 ms from the hub", place{on: withAgent, away: 300 * time.Millisecond}, NodeTimeout(within)),
-		Entry("without addon-agent", place{on: withoutAgent}, NodeTimeout(within)),
+		Entry("with addon-agent", place{cluster: withAgent}, NodeTimeout(within)),
+		Entry("with addon-agent, 100 ms from the hub", place{cluster: withAgent, latency: 100 * time.Millisecond}, NodeTimeout(within)),
+		Entry("with addon-agent, 300 ms from the hub", place{cluster: withAgent, latency: 300 * time.Millisecond}, NodeTimeout(within)),
+		Entry("without addon-agent", place{cluster: withoutAgent}, NodeTimeout(within)),
 	}
 }
 
-// begin puts the agent in its place until the spec ends.
+// begin sets the latency of the agent until the spec ends.
 func (p place) begin() {
 	GinkgoHelper()
-	if p.on == withAgent {
-		agents.Agent(string(p.on)).Delay(p.away)
-		DeferCleanup(func() { agents.Agent(string(p.on)).Delay(0) })
+	if p.cluster == withAgent {
+		agents.Agent(string(p.cluster)).Delay(p.latency)
+		DeferCleanup(func() { agents.Agent(string(p.cluster)).Delay(0) })
 	}
 }
 
-// named returns a name that no spec of another place uses.
-func (p place) named(name string) string {
-	return fmt.Sprintf("%s-%d", p.on.named(name), p.away.Milliseconds())
+// uniqueName returns a name that no spec of another place uses.
+func (p place) uniqueName(name string) string {
+	return fmt.Sprintf("%s-%d", p.cluster.uniqueName(name), p.latency.Milliseconds())
 }
 
-// mainAPI is the group of an API that no other place requires.
+// mainAPI returns the group of an API that no other place requires.
 func (p place) mainAPI() string {
-	return fmt.Sprintf("%s-%d.api.example.com", p.on, p.away.Milliseconds())
+	return fmt.Sprintf("%s-%d.api.example.com", p.cluster, p.latency.Milliseconds())
 }
 
-// warnings are those of the API server.
+// warnings collects the warnings of the API server.
 type warnings []string
 
 // HandleWarningHeader implements rest.WarningHandler.
 func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
 
-// warned installs an add-on, and returns the warnings that kubectl would print.
-func (on managedCluster) warned(ctx context.Context, name string) warnings {
+// installWithWarnings installs an add-on, and returns the warnings that kubectl would print.
+func (c managedCluster) installWithWarnings(ctx context.Context, name string) warnings {
 	GinkgoHelper()
-	var received warnings
+	var warningLog warnings
 	config := rest.CopyConfig(hub.Config)
-	config.WarningHandler = &received
+	config.WarningHandler = &warningLog
 	user, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(user.Create(ctx, on.reference(name))).To(Succeed())
-	return received
+	Expect(user.Create(ctx, c.reference(name))).To(Succeed())
+	return warningLog
 }
 
-// waits expects an add-on that was just installed to wait.
-func (on managedCluster) waits(ctx context.Context, name string) {
+// expectWaiting expects an add-on that was just installed to wait.
+func (c managedCluster) expectWaiting(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(on.gate(ctx, name)).To(Equal(closed), name)
-	Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(HavePrefix("False WaitingForDependencies: "), name)
-	Consistently(on.deployed).WithContext(ctx).WithTimeout(2*time.Second).WithArguments(name).Should(BeFalse(), name)
+	Expect(c.gate(ctx, name)).To(Equal(closed), name)
+	Eventually(c.installable).WithContext(ctx).WithArguments(name).Should(HavePrefix("False WaitingForDependencies: "), name)
+	Consistently(c.isDeployed).WithContext(ctx).WithTimeout(2*time.Second).WithArguments(name).Should(BeFalse(), name)
 }
 
 // serveMainAPI has a managed cluster serve the API of a place.
-func serveMainAPI(ctx context.Context, at place) {
+func serveMainAPI(ctx context.Context, place place) {
 	GinkgoHelper()
 	definition := &unstructured.Unstructured{}
 	Expect(yaml.Unmarshal(fmt.Appendf(nil, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition,
 		metadata: {name: mainapis.%[1]s}, spec: {group: %[1]s, names: {kind: MainApi, plural: mainapis}, scope: Namespaced, versions: [
-		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`, at.mainAPI()), &definition.Object)).To(Succeed())
-	Expect(managed[at.on].Client.Create(ctx, definition)).To(Succeed())
+		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`, place.mainAPI()), &definition.Object)).
+		To(Succeed())
+	Expect(managed[place.cluster].Client.Create(ctx, definition)).To(Succeed())
 }
 
 // apply applies objects one right after the other, as a GitOps tool does.
@@ -111,99 +112,102 @@ func apply(ctx context.Context, objects ...client.Object) {
 	}
 }
 
-// versioned is an AddOnTemplate with a version.
-func versioned(addOn, name, version string) *addonv1alpha1.AddOnTemplate {
+// versionedTemplate returns an AddOnTemplate with a version.
+func versionedTemplate(addOn, name, version string) *addonv1alpha1.AddOnTemplate {
 	GinkgoHelper()
-	made := template(name)
-	made.Spec.AddonName = addOn
-	made.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
-	return made
+	addOnTemplate := template(name)
+	addOnTemplate.Spec.AddonName = addOn
+	addOnTemplate.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
+	return addOnTemplate
 }
 
-// byTemplate is the registration of an add-on with a default AddOnTemplate.
-func byTemplate(addOn, template, declares string) *addonv1alpha1.ClusterManagementAddOn {
-	registered := registration(addOn, declares)
-	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+// byTemplate returns the registration of an add-on with a default AddOnTemplate.
+func byTemplate(addOn, template, declaration string) *addonv1alpha1.ClusterManagementAddOn {
+	registration := registration(addOn, declaration)
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: template},
 	}}
-	return registered
+	return registration
 }
 
-var _ = Describe("What only a managed cluster knows", Ordered, ContinueOnFailure, func() {
+var _ = Describe("A fact that only a managed cluster can report", Ordered, ContinueOnFailure, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(2*time.Minute))
 
 	DescribeTable("has an add-on wait for an API that is not served, and the next one, until it is served where addon-agent runs", func(
-		ctx context.Context, at place,
+		ctx context.Context, place place,
 	) {
-		at.begin()
-		first, second := at.named("pkg"), at.named("pkg-b")
-		for _, name := range []string{first, second} {
-			register(ctx, name, "{ordering: Install, dependencies: [{name: dep2, api: {group: "+at.mainAPI()+", version: v1, kind: MainApi}}]}",
+		place.begin()
+		base, extension := place.uniqueName("pkg"), place.uniqueName("pkg-b")
+		for _, name := range []string{base, extension} {
+			register(ctx, name, "{ordering: Install, dependencies: [{name: dep2, api: {group: "+place.mainAPI()+", version: v1, kind: MainApi}}]}",
 				true)
 		}
-		for _, name := range []string{first, second} {
-			Eventually(at.on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+		for _, name := range []string{base, extension} {
+			Eventually(place.cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
 		}
-		received := at.on.warned(ctx, first)
-		received = append(received, at.on.warned(ctx, second)...)
-		for _, name := range []string{first, second} {
-			Expect(received).To(ContainElement(And(ContainSubstring(name), ContainSubstring("is not installed on "+string(at.on)+" yet"))))
-			at.on.waits(ctx, name)
+		warnings := place.cluster.installWithWarnings(ctx, base)
+		warnings = append(warnings, place.cluster.installWithWarnings(ctx, extension)...)
+		for _, name := range []string{base, extension} {
+			Expect(warnings).To(ContainElement(And(ContainSubstring(name), ContainSubstring("is not installed on "+string(place.cluster)+" yet"))))
+			place.cluster.expectWaiting(ctx, name)
 		}
-		if at.on == withoutAgent { // no component reports the API
-			for _, name := range []string{first, second} {
-				at.on.expectRemoved(ctx, name)
+		if place.cluster == withoutAgent { // no component reports the API
+			for _, name := range []string{base, extension} {
+				place.cluster.expectRemoved(ctx, name)
 			}
 			return
 		}
-		serveMainAPI(ctx, at)
-		for _, name := range []string{first, second} {
-			Eventually(at.on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
-			Expect(at.on.gate(ctx, name)).To(Equal(opened), name)
+		serveMainAPI(ctx, place)
+		for _, name := range []string{base, extension} {
+			Eventually(place.cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
+			Expect(place.cluster.gate(ctx, name)).To(Equal(opened), name)
 		}
 	}, places(time.Minute))
 
-	DescribeTable("keeps an add-on waiting for a version above that of an installed AddOnTemplate", func(ctx context.Context, at place) {
-		at.begin()
-		base, needs := at.named("base"), at.named("ver")
-		Expect(hub.Client.Create(ctx, versioned(base, base, "1.0.0"))).To(Succeed())
+	DescribeTable("keeps an add-on waiting for a version above that of an installed AddOnTemplate", func(ctx context.Context, place place) {
+		place.begin()
+		base, dependent := place.uniqueName("base"), place.uniqueName("ver")
+		Expect(hub.Client.Create(ctx, versionedTemplate(base, base, "1.0.0"))).To(Succeed())
 		registerTemplated(ctx, base, "")
-		at.on.install(ctx, base)
-		Eventually(at.on.whenAvailable).WithContext(ctx).WithArguments(base).Should(BeNumerically(">", 0))
-		register(ctx, needs, `{ordering: Install, dependencies: [{name: `+base+`, version: ">= 2"}]}`, true)
-		Eventually(at.on.dryRunGate).WithContext(ctx).WithArguments(needs).Should(Equal(closed))
-		Expect(at.on.warned(ctx, needs)).To(ContainElement(ContainSubstring("is not installed on " + string(at.on) + " yet")))
-		at.on.waits(ctx, needs)
+		place.cluster.install(ctx, base)
+		Eventually(place.cluster.whenAvailable).WithContext(ctx).WithArguments(base).Should(BeNumerically(">", 0))
+		register(ctx, dependent, `{ordering: Install, dependencies: [{name: `+base+`, version: ">= 2"}]}`, true)
+		Eventually(place.cluster.dryRunGate).WithContext(ctx).WithArguments(dependent).Should(Equal(closed))
+		Expect(place.cluster.installWithWarnings(ctx, dependent)).
+			To(ContainElement(ContainSubstring("is not installed on " + string(place.cluster) + " yet")))
+		place.cluster.expectWaiting(ctx, dependent)
 		setAnnotation(ctx, template(base), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
-		Eventually(at.on.deployed).WithContext(ctx).WithArguments(needs).Should(BeTrue())
-		Expect(at.on.gate(ctx, needs)).To(Equal(opened))
+		Eventually(place.cluster.isDeployed).WithContext(ctx).WithArguments(dependent).Should(BeTrue())
+		Expect(place.cluster.gate(ctx, dependent)).To(Equal(opened))
 	}, places(time.Minute))
 
 	DescribeTable("keeps an AddOnTemplate waiting that GitOps applies together with the registration that names it", func(
-		ctx context.Context, at place,
+		ctx context.Context, place place,
 	) {
-		at.begin()
-		test, prometheus := at.named("test"), at.named("prometheus")
-		first, second := prometheus+"-1", versioned(prometheus, prometheus+"-2", "2.0.0")
-		second.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = `[{name: ` + test + `, type: IfInstalled, version: ">v0.22.1"}]`
+		place.begin()
+		test, prometheus := place.uniqueName("test"), place.uniqueName("prometheus")
+		nameV1, templateV2 := prometheus+"-1", versionedTemplate(prometheus, prometheus+"-2", "2.0.0")
+		edge := `[{name: ` + test + `, type: IfInstalled, version: ">v0.22.1"}]`
+		templateV2.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = edge
 		register(ctx, test, "", true)
 		setAnnotation(ctx, registration(test, ""), interlockv1alpha1.AddOnVersionAnnotation, "v0.21.1")
-		Expect(hub.Client.Create(ctx, versioned(prometheus, first, "1.0.0"))).To(Succeed())
-		Expect(hub.Client.Create(ctx, byTemplate(prometheus, first, "{ordering: InstallAndUpgrade}"))).To(Succeed())
-		at.on.install(ctx, test)
-		at.on.install(ctx, prometheus)
-		Eventually(at.on.templates).WithContext(ctx).WithArguments(prometheus).Should(Equal(first + " " + first))
-		Eventually(at.on.upgradable).WithContext(ctx).WithArguments(prometheus).Should(HavePrefix("True NothingWaits: "))
+		Expect(hub.Client.Create(ctx, versionedTemplate(prometheus, nameV1, "1.0.0"))).To(Succeed())
+		Expect(hub.Client.Create(ctx, byTemplate(prometheus, nameV1, "{ordering: InstallAndUpgrade}"))).To(Succeed())
+		place.cluster.install(ctx, test)
+		place.cluster.install(ctx, prometheus)
+		Eventually(place.cluster.templates).WithContext(ctx).WithArguments(prometheus).Should(Equal(nameV1 + " " + nameV1))
+		Eventually(place.cluster.upgradable).WithContext(ctx).WithArguments(prometheus).Should(HavePrefix("True NothingWaits: "))
 
-		apply(ctx, second, byTemplate(prometheus, second.Name, "{ordering: InstallAndUpgrade}"))
-		Eventually(at.on.upgradable).WithContext(ctx).WithArguments(prometheus).Should(
-			HavePrefix("False WaitingForDependencies: AddOnTemplate '" + second.Name + "' (version 2.0.0) waits: "))
-		Consistently(at.on.templates).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(prometheus).Should(Equal(first + " " + first))
+		apply(ctx, templateV2, byTemplate(prometheus, templateV2.Name, "{ordering: InstallAndUpgrade}"))
+		Eventually(place.cluster.upgradable).WithContext(ctx).WithArguments(prometheus).Should(
+			HavePrefix("False WaitingForDependencies: AddOnTemplate '" + templateV2.Name + "' (version 2.0.0) waits: "))
+		Consistently(place.cluster.templates).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(prometheus).
+			Should(Equal(nameV1 + " " + nameV1))
 
 		By("the version that it requires")
 		setAnnotation(ctx, registration(test, ""), interlockv1alpha1.AddOnVersionAnnotation, "v0.23.0")
-		Eventually(at.on.templates).WithContext(ctx).WithArguments(prometheus).Should(Equal(second.Name + " " + second.Name))
-		Eventually(at.on.upgradable).WithContext(ctx).WithArguments(prometheus).Should(HavePrefix("True RequiredDependenciesSatisfied: "))
+		Eventually(place.cluster.templates).WithContext(ctx).WithArguments(prometheus).Should(Equal(templateV2.Name + " " + templateV2.Name))
+		Eventually(place.cluster.upgradable).WithContext(ctx).WithArguments(prometheus).Should(HavePrefix("True RequiredDependenciesSatisfied: "))
 	}, places(2*time.Minute))
 })

@@ -12,21 +12,21 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// warned is a client of the hub, and the warnings that it has received.
-func warned() (client.Client, *warnings) {
+// warningClient returns a client of the hub, and the warnings that it receives.
+func warningClient() (client.Client, *warnings) {
 	GinkgoHelper()
-	config, received := rest.CopyConfig(hub.Config), &warnings{}
-	config.WarningHandler = received
-	made, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
+	config, warningLog := rest.CopyConfig(hub.Config), &warnings{}
+	config.WarningHandler = warningLog
+	hubClient, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return made, received
+	return hubClient, warningLog
 }
 
-// dryRunFinalizers are the finalizers that an add-on would have if it were created now.
+// dryRunFinalizers returns the finalizers that an add-on would have if it were created now.
 func dryRunFinalizers(ctx context.Context, name string) ([]string, error) {
-	created := withAgent.reference(name)
-	err := hub.Client.Create(ctx, created, client.DryRunAll)
-	return created.Finalizers, err
+	addOn := withAgent.reference(name)
+	err := hub.Client.Create(ctx, addOn, client.DryRunAll)
+	return addOn.Finalizers, err
 }
 
 var _ = Describe("Admission", Ordered, func() {
@@ -37,17 +37,17 @@ var _ = Describe("Admission", Ordered, func() {
 		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("led-top").Should(Equal(closed))
 	}, NodeTimeout(time.Minute))
 
-	// waits reports whether a new add-on waits for the one that it requires, and that one for its removal.
-	waits := func(ctx context.Context) (string, error) {
+	// waitStates returns whether a new add-on waits for its dependency, and whether the dependency would wait at its removal.
+	waitStates := func(ctx context.Context) (string, error) {
 		gate, err := withAgent.dryRunGate(ctx, "led-top")
 		if err != nil {
 			return "", err
 		}
 		finalizers, err := dryRunFinalizers(ctx, "led-base")
-		switch held := len(finalizers) > 0; {
-		case held && gate == closed:
+		switch finalized := len(finalizers) > 0; {
+		case finalized && gate == closed:
 			return "both wait", err
-		case !held && gate == "":
+		case !finalized && gate == "":
 			return "none waits", err
 		default:
 			return "gate " + gate, err
@@ -62,43 +62,43 @@ var _ = Describe("Admission", Ordered, func() {
 	} {
 		It("lets add-ons wait only while "+name+" runs the lifecycle", func(ctx context.Context) {
 			manage(ctx, "Gate rule is in force", flags...)
-			Eventually(waits).WithContext(ctx).Should(Equal("both wait"))
+			Eventually(waitStates).WithContext(ctx).Should(Equal("both wait"))
 
 			By("its end")
 			Expect(manager.Stop(ctx)).To(Succeed())
 			manager = nil
-			Expect(waits(ctx)).To(Equal("none waits"), "the lease is released before the process has ended")
+			Expect(waitStates(ctx)).To(Equal("none waits"), "the lease is released before the process has ended")
 
 			By("one without the lifecycle")
 			manage(ctx, "Starting workers", "--guard=policy")
-			Consistently(waits).WithContext(ctx).WithTimeout(3 * time.Second).Should(Equal("none waits"))
+			Consistently(waitStates).WithContext(ctx).WithTimeout(3 * time.Second).Should(Equal("none waits"))
 		}, NodeTimeout(time.Minute))
 	}
 
-	It("lets them wait while another replica leads, whatever a process without leader election does", func(ctx context.Context) {
+	It("lets add-ons wait while another replica leads, whatever a process without leader election does", func(ctx context.Context) {
 		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
-		Eventually(waits).WithContext(ctx).Should(Equal("both wait"))
-		second := interlocked.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")
-		Eventually(second.Printed).WithContext(ctx).WithArguments("Starting workers").Should(BeTrue())
-		Consistently(waits).WithContext(ctx).WithTimeout(3 * time.Second).Should(Equal("both wait"))
-		Expect(second.Stop(ctx)).To(Succeed())
-		Expect(waits(ctx)).To(Equal("both wait"), "it released no lease but its own")
+		Eventually(waitStates).WithContext(ctx).Should(Equal("both wait"))
+		replica2 := deployment.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")
+		Eventually(replica2.Printed).WithContext(ctx).WithArguments("Starting workers").Should(BeTrue())
+		Consistently(waitStates).WithContext(ctx).WithTimeout(3 * time.Second).Should(Equal("both wait"))
+		Expect(replica2.Stop(ctx)).To(Succeed())
+		Expect(waitStates(ctx)).To(Equal("both wait"), "it released no lease but its own")
 
 		By("which takes the lease when the leader has ended")
-		second = interlocked.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")
+		replica2 = deployment.Manage("--leader-elect=false", "--lifecycle", "--guard=policy")
 		Expect(manager.Stop(ctx)).To(Succeed())
-		manager = second
-		Eventually(waits).WithContext(ctx).Should(Equal("both wait"))
+		manager = replica2
+		Eventually(waitStates).WithContext(ctx).Should(Equal("both wait"))
 	}, NodeTimeout(time.Minute))
 
 	It("tells the user that an add-on does not wait", func(ctx context.Context) {
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
-		user, received := warned()
-		created := withAgent.reference("led-top")
-		Expect(user.Create(ctx, created, client.DryRunAll)).To(Succeed())
-		Expect(created.Annotations).NotTo(HaveKey(interlockv1alpha1.GateAnnotation))
-		Expect(*received).To(ContainElement(
+		user, warnings := warningClient()
+		addOn := withAgent.reference("led-top")
+		Expect(user.Create(ctx, addOn, client.DryRunAll)).To(Succeed())
+		Expect(addOn.Annotations).NotTo(HaveKey(interlockv1alpha1.GateAnnotation))
+		Expect(*warnings).To(ContainElement(
 			"the installation of add-on 'led-top' does not wait for its dependencies: no addon-manager leads that runs with --lifecycle"))
 	}, NodeTimeout(time.Minute))
 })

@@ -35,132 +35,133 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 				Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("first-" + form).Should(Equal(closed))
 			}, NodeTimeout(time.Minute))
 
-			DescribeTable("waits for its dependencies, in the order of a chain", func(ctx context.Context, on managedCluster) {
-				waitsInChain(ctx, on, func(name string) string { return on.named(name + "-" + form) })
+			DescribeTable("waits for its dependencies, in the order of a chain", func(ctx context.Context, cluster managedCluster) {
+				waitsInChain(ctx, cluster, func(name string) string { return cluster.uniqueName(name + "-" + form) })
 			}, onBoth(2*time.Minute))
 		})
 	}
 
-	DescribeTable("does not wait on a cycle", func(ctx context.Context, on managedCluster) {
-		there, back := on.named("there"), on.named("back")
+	DescribeTable("does not wait on a cycle", func(ctx context.Context, cluster managedCluster) {
+		existing, dependent := cluster.uniqueName("there"), cluster.uniqueName("back")
 		Expect(webhook.Stop(ctx)).To(Succeed()) // it refuses cycles
-		register(ctx, there, ordered(back), true)
-		register(ctx, back, ordered(there), true)
+		register(ctx, existing, ordered(dependent), true)
+		register(ctx, dependent, ordered(existing), true)
 		serve("--lifecycle")
-		Eventually(on.dryRunGate).WithContext(ctx).WithArguments("first-policy").Should(Equal(closed))
-		for _, name := range []string{there, back} {
-			on.install(ctx, name)
+		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments("first-policy").Should(Equal(closed))
+		for _, name := range []string{existing, dependent} {
+			cluster.install(ctx, name)
 		}
-		for _, name := range []string{there, back} {
-			Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
-			Expect(on.gate(ctx, name)).To(BeEmpty())
+		for _, name := range []string{existing, dependent} {
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+			Expect(cluster.gate(ctx, name)).To(BeEmpty())
 		}
 
 		By("one whose gate is closed by hand")
-		on.remove(ctx, there)
-		Eventually(on.gone).WithContext(ctx).WithArguments(there).Should(BeTrue())
-		on.install(ctx, there, closed)
-		Eventually(on.deployed).WithContext(ctx).WithArguments(there).Should(BeTrue())
-		Eventually(on.installable).WithContext(ctx).WithArguments(there).Should(HavePrefix(
-			"True GateOpened: The dependencies can never be satisfied: " + back + " → " + there + " → " + back + "."))
+		cluster.remove(ctx, existing)
+		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(existing).Should(BeTrue())
+		cluster.install(ctx, existing, closed)
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(existing).Should(BeTrue())
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(existing).Should(HavePrefix(
+			"True GateOpened: The dependencies can never be satisfied: " + dependent + " → " + existing + " → " + dependent + "."))
 	}, onBoth(time.Minute))
 
-	DescribeTable("follows the word of a user", func(ctx context.Context, on managedCluster) {
-		atCreation, later, removed := on.named("opened-at-creation"), on.named("opened-later"), on.named("gate-removed")
-		deleted, eager := on.named("deleted"), on.named("unordered")
+	DescribeTable("follows a user's annotation", func(ctx context.Context, cluster managedCluster) {
+		atCreation, openedLater := cluster.uniqueName("opened-at-creation"), cluster.uniqueName("opened-later")
+		gateRemoved := cluster.uniqueName("gate-removed")
+		deleted, eager := cluster.uniqueName("deleted"), cluster.uniqueName("unordered")
 		register(ctx, atCreation, ordered("missing"), true)
-		on.install(ctx, atCreation, opened)
-		Eventually(on.deployed).WithContext(ctx).WithArguments(atCreation).Should(BeTrue())
-		Expect(on.gate(ctx, atCreation)).To(Equal(opened))
+		cluster.install(ctx, atCreation, opened)
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(atCreation).Should(BeTrue())
+		Expect(cluster.gate(ctx, atCreation)).To(Equal(opened))
 
-		register(ctx, later, ordered("missing"), true)
-		on.install(ctx, later, closed)
-		Eventually(on.installable).WithContext(ctx).WithArguments(later).Should(HavePrefix("False WaitingForDependencies"))
-		Expect(on.deployed(ctx, later)).To(BeFalse())
-		on.annotate(ctx, later, opened)
-		Eventually(on.deployed).WithContext(ctx).WithArguments(later).Should(BeTrue())
-		Eventually(on.installable).WithContext(ctx).WithArguments(later).Should(HavePrefix("True GateOpened: A user opened the gate"))
+		register(ctx, openedLater, ordered("missing"), true)
+		cluster.install(ctx, openedLater, closed)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(openedLater).Should(HavePrefix("False WaitingForDependencies"))
+		Expect(cluster.isDeployed(ctx, openedLater)).To(BeFalse())
+		cluster.annotate(ctx, openedLater, opened)
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(openedLater).Should(BeTrue())
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(openedLater).Should(HavePrefix("True GateOpened: A user opened the gate"))
 
 		By("removing the annotation")
-		register(ctx, removed, ordered("missing"), true)
-		on.install(ctx, removed, closed)
-		Eventually(on.installable).WithContext(ctx).WithArguments(removed).Should(HavePrefix("False WaitingForDependencies"))
-		removeAnnotation(ctx, on.reference(removed), interlockv1alpha1.GateAnnotation)
-		Eventually(on.installable).WithContext(ctx).WithArguments(removed).Should(HavePrefix("True GateOpened: There is no gate"))
-		Eventually(on.deployed).WithContext(ctx).WithArguments(removed).Should(BeTrue())
+		register(ctx, gateRemoved, ordered("missing"), true)
+		cluster.install(ctx, gateRemoved, closed)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(gateRemoved).Should(HavePrefix("False WaitingForDependencies"))
+		removeAnnotation(ctx, cluster.reference(gateRemoved), interlockv1alpha1.GateAnnotation)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(gateRemoved).Should(HavePrefix("True GateOpened: There is no gate"))
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(gateRemoved).Should(BeTrue())
 
 		By("deleting an add-on that waits")
 		register(ctx, deleted, ordered("missing"), true)
-		on.install(ctx, deleted, closed)
-		Eventually(on.installable).WithContext(ctx).WithArguments(deleted).Should(HavePrefix("False WaitingForDependencies"))
-		on.remove(ctx, deleted)
-		Eventually(on.gone).WithContext(ctx).WithArguments(deleted).Should(BeTrue())
+		cluster.install(ctx, deleted, closed)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(deleted).Should(HavePrefix("False WaitingForDependencies"))
+		cluster.remove(ctx, deleted)
+		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(deleted).Should(BeTrue())
 
 		By("closing it where nothing waits")
 		register(ctx, eager, unordered("missing"), true)
-		on.install(ctx, eager, closed)
-		Eventually(on.gate).WithContext(ctx).WithArguments(eager).Should(Equal(opened))
-		Eventually(on.deployed).WithContext(ctx).WithArguments(eager).Should(BeTrue())
+		cluster.install(ctx, eager, closed)
+		Eventually(cluster.gate).WithContext(ctx).WithArguments(eager).Should(Equal(opened))
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(eager).Should(BeTrue())
 	}, onBoth(time.Minute))
 
-	DescribeTable("waits for what its AddOnTemplate declares, through v1beta1 as OCM creates it, and with a registration that fails", func(
-		ctx context.Context, on managedCluster,
+	DescribeTable("waits for the dependencies of its AddOnTemplate, through v1beta1 as OCM creates it, and with a failed registration", func(
+		ctx context.Context, cluster managedCluster,
 	) {
-		name, needed := on.named("templated"), on.named("of-template")
+		name, dependency := cluster.uniqueName("templated"), cluster.uniqueName("of-template")
 		declaring := template(name)
-		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + needed + "}]"}
+		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + dependency + "}]"}
 		Expect(hub.Client.Create(ctx, declaring)).To(Succeed())
 		registerTemplated(ctx, name, "{ordering: Install}")
-		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
-		created := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: string(on), Name: name}}
-		Expect(hub.Client.Create(ctx, created)).To(Succeed())
-		Expect(created.Annotations).To(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, closed))
-		Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(
-			HavePrefix("False WaitingForDependencies: Required addon '" + needed + "'"))
+		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+		addOn := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: string(cluster), Name: name}}
+		Expect(hub.Client.Create(ctx, addOn)).To(Succeed())
+		Expect(addOn.Annotations).To(HaveKeyWithValue(interlockv1alpha1.GateAnnotation, closed))
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(
+			HavePrefix("False WaitingForDependencies: Required addon '" + dependency + "'"))
 
 		// OCM deploys an add-on whose registration failed, too.
-		failed := `{"status":{"conditions":[{"type":"RegistrationApplied","status":"False","reason":"Tested","message":"",` +
+		failure := `{"status":{"conditions":[{"type":"RegistrationApplied","status":"False","reason":"Tested","message":"",` +
 			`"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
-		Expect(hub.Client.Status().Patch(ctx, created, client.RawPatch(types.MergePatchType, []byte(failed)))).To(Succeed())
-		Consistently(on.deployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(name).Should(BeFalse())
-		Expect(on.condition(ctx, name, "RegistrationApplied")).To(BeEmpty())
+		Expect(hub.Client.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(failure)))).To(Succeed())
+		Consistently(cluster.isDeployed).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(name).Should(BeFalse())
+		Expect(cluster.condition(ctx, name, "RegistrationApplied")).To(BeEmpty())
 
-		register(ctx, needed, "", true)
-		on.install(ctx, needed)
-		Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
-		on.expectMadeAfter(ctx, name, needed)
+		register(ctx, dependency, "", true)
+		cluster.install(ctx, dependency)
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		cluster.expectMadeAfter(ctx, name, dependency)
 	}, onBoth(time.Minute))
 
-	DescribeTable("waits for an AddOnTemplate that GitOps applies after it", func(ctx context.Context, on managedCluster) {
-		name, needed := on.named("templated-later"), on.named("of-later")
+	DescribeTable("waits for an AddOnTemplate that GitOps applies after it", func(ctx context.Context, cluster managedCluster) {
+		name, dependency := cluster.uniqueName("templated-later"), cluster.uniqueName("of-later")
 		registerTemplated(ctx, name, "{ordering: Install}")
-		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
-		on.install(ctx, name)
-		Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(Equal(
+		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+		cluster.install(ctx, name)
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(Equal(
 			"False WaitingForDependencies: AddOnTemplate '" + name + "' does not exist. Create it, or name another one."))
 
 		declaring := template(name)
-		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + needed + "}]"}
+		declaring.Annotations = map[string]string{interlockv1alpha1.TemplateDependenciesAnnotation: "[{name: " + dependency + "}]"}
 		Expect(hub.Client.Create(ctx, declaring)).To(Succeed())
-		Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(
-			HavePrefix("False WaitingForDependencies: Required addon '" + needed + "'"))
-		Expect(on.deployed(ctx, name)).To(BeFalse())
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(
+			HavePrefix("False WaitingForDependencies: Required addon '" + dependency + "'"))
+		Expect(cluster.isDeployed(ctx, name)).To(BeFalse())
 
-		register(ctx, needed, "", true)
-		on.install(ctx, needed)
-		Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
-		on.expectMadeAfter(ctx, name, needed)
+		register(ctx, dependency, "", true)
+		cluster.install(ctx, dependency)
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		cluster.expectMadeAfter(ctx, name, dependency)
 	}, onBoth(time.Minute))
 
-	DescribeTable("does not wait while the webhook is away", func(ctx context.Context, on managedCluster) {
-		name := on.named("unnoticed")
+	DescribeTable("does not wait while the webhook is unavailable", func(ctx context.Context, cluster managedCluster) {
+		name := cluster.uniqueName("unnoticed")
 		Expect(webhook.Stop(ctx)).To(Succeed())
 		register(ctx, name, ordered("missing"), true)
-		on.install(ctx, name)
-		Expect(on.gate(ctx, name)).To(BeEmpty())
-		Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+		cluster.install(ctx, name)
+		Expect(cluster.gate(ctx, name)).To(BeEmpty())
+		Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		serve("--lifecycle")
-		Eventually(on.dryRunGate).WithContext(ctx).WithArguments("first-policy").Should(Equal(closed))
+		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments("first-policy").Should(Equal(closed))
 	}, onBoth(time.Minute))
 
 	Describe("that brings all that it needs", Ordered, func() {
@@ -168,21 +169,21 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 			manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		}, NodeTimeout(time.Minute))
 
-		DescribeTable("waits for each of them, and each for what it needs itself", bringsStack, onBoth(time.Minute))
+		DescribeTable("waits for each of them, and each of them for its own dependencies", bringsStack, onBoth(time.Minute))
 	})
 
 	It("is released when Interlock is uninstalled, with and without addon-agent", func(ctx context.Context) {
 		register(ctx, "released", ordered("missing"), true)
-		for _, on := range []managedCluster{withAgent, withoutAgent} {
-			on.install(ctx, "released", closed)
-			Eventually(on.installable).WithContext(ctx).WithArguments("released").Should(HavePrefix("False WaitingForDependencies"))
-			Expect(on.deployed(ctx, "released")).To(BeFalse())
+		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
+			cluster.install(ctx, "released", closed)
+			Eventually(cluster.installable).WithContext(ctx).WithArguments("released").Should(HavePrefix("False WaitingForDependencies"))
+			Expect(cluster.isDeployed(ctx, "released")).To(BeFalse())
 		}
 		Expect(uninstall(ctx)).To(ContainSubstring("opened and removed, none is left"))
-		for _, on := range []managedCluster{withAgent, withoutAgent} {
-			Eventually(on.deployed).WithContext(ctx).WithArguments("released").Should(BeTrue())
-			Expect(on.gate(ctx, "released")).To(BeEmpty())
-			Expect(on.installable(ctx, "released")).To(BeEmpty())
+		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments("released").Should(BeTrue())
+			Expect(cluster.gate(ctx, "released")).To(BeEmpty())
+			Expect(cluster.installable(ctx, "released")).To(BeEmpty())
 		}
 		Expect(ruleIsInstalled(ctx)).To(BeFalse())
 	}, NodeTimeout(time.Minute))
@@ -192,9 +193,9 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 	) {
 		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 		register(ctx, "left", ordered("missing"), true)
-		for _, on := range []managedCluster{withAgent, withoutAgent} {
-			on.install(ctx, "left", closed)
-			Eventually(on.installable).WithContext(ctx).WithArguments("left").Should(HavePrefix("False WaitingForDependencies"))
+		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
+			cluster.install(ctx, "left", closed)
+			Eventually(cluster.installable).WithContext(ctx).WithArguments("left").Should(HavePrefix("False WaitingForDependencies"))
 		}
 
 		Expect(webhook.Stop(ctx)).To(Succeed())
@@ -202,96 +203,97 @@ var _ = Describe("The installation of an add-on", Ordered, func() {
 		manage(ctx, "Removed the rule", "--guard=policy")
 		Eventually(ruleIsInstalled).WithContext(ctx).Should(BeFalse())
 		register(ctx, "off", ordered("missing"), true)
-		for _, on := range []managedCluster{withAgent, withoutAgent} {
-			on.install(ctx, "off")
-			Expect(on.gate(ctx, "off")).To(BeEmpty())
-			Eventually(on.deployed).WithContext(ctx).WithArguments("off").Should(BeTrue())
-			on.annotate(ctx, "left", "ignored") // any change has OCM look at the add-on again
-			Eventually(on.deployed).WithContext(ctx).WithArguments("left").Should(BeTrue())
+		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
+			cluster.install(ctx, "off")
+			Expect(cluster.gate(ctx, "off")).To(BeEmpty())
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments("off").Should(BeTrue())
+			cluster.annotate(ctx, "left", "ignored") // any change has OCM look at the add-on again
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments("left").Should(BeTrue())
 		}
 	}, NodeTimeout(time.Minute))
 })
 
-// waitsInChain installs a chain of add-ons in the worst order. Their names are those that named returns.
-func waitsInChain(ctx context.Context, on managedCluster, named func(string) string) {
+// waitsInChain installs a chain of add-ons in the worst order. The function uniqueName returns their names.
+func waitsInChain(ctx context.Context, cluster managedCluster, uniqueName func(string) string) {
 	GinkgoHelper()
-	base, mid, top, eager := named("base"), named("mid"), named("top"), named("eager")
+	base, mid, top, eager := uniqueName("base"), uniqueName("mid"), uniqueName("top"), uniqueName("eager")
 	register(ctx, base, ordered(), true)
 	register(ctx, mid, ordered(base), true)
 	register(ctx, top, ordered(mid), true)
 	register(ctx, eager, unordered(base), true)
 	for _, name := range []string{top, mid} {
-		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
 	}
 	for _, name := range []string{top, mid, eager} {
-		on.install(ctx, name)
+		cluster.install(ctx, name)
 	}
-	Eventually(on.deployed).WithContext(ctx).WithArguments(eager).Should(BeTrue(), "without ordering, nothing waits")
+	Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(eager).Should(BeTrue(), "without ordering, nothing waits")
 	for _, name := range []string{top, mid} {
-		Expect(on.gate(ctx, name)).To(Equal(closed))
-		Eventually(on.installable).WithContext(ctx).WithArguments(name).Should(HavePrefix("False WaitingForDependencies: Required addon"))
+		Expect(cluster.gate(ctx, name)).To(Equal(closed))
+		Eventually(cluster.installable).WithContext(ctx).WithArguments(name).Should(HavePrefix("False WaitingForDependencies: Required addon"))
 	}
-	Expect(on.gate(ctx, eager)).To(BeEmpty())
+	Expect(cluster.gate(ctx, eager)).To(BeEmpty())
 
 	By("nothing being written while they wait")
 	expectQuiet(ctx)
 	for _, name := range []string{top, mid} {
-		Expect(on.deployed(ctx, name)).To(BeFalse())
+		Expect(cluster.isDeployed(ctx, name)).To(BeFalse())
 	}
 
-	began := time.Now()
-	on.install(ctx, base)
-	Eventually(on.whenAvailable).WithContext(ctx).WithArguments(top).Should(BeNumerically(">", 0))
-	AddReportEntry("from the installation of base until top is available", time.Since(began).String())
-	on.expectMadeAfter(ctx, mid, base)
-	on.expectMadeAfter(ctx, top, mid)
+	start := time.Now()
+	cluster.install(ctx, base)
+	Eventually(cluster.whenAvailable).WithContext(ctx).WithArguments(top).Should(BeNumerically(">", 0))
+	AddReportEntry("from the installation of base until top is available", time.Since(start).String())
+	cluster.expectMadeAfter(ctx, mid, base)
+	cluster.expectMadeAfter(ctx, top, mid)
 	for _, name := range []string{top, mid} {
-		Expect(on.gate(ctx, name)).To(Equal(opened))
-		Expect(on.installable(ctx, name)).To(HavePrefix("True RequiredDependenciesSatisfied"))
+		Expect(cluster.gate(ctx, name)).To(Equal(opened))
+		Expect(cluster.installable(ctx, name)).To(HavePrefix("True RequiredDependenciesSatisfied"))
 	}
-	Expect(on.gate(ctx, base)).To(BeEmpty(), "it never had to wait")
-	Eventually(on.emitted).WithContext(ctx).WithArguments(top, "GateOpened").ShouldNot(BeEmpty())
+	Expect(cluster.gate(ctx, base)).To(BeEmpty(), "it never had to wait")
+	Eventually(cluster.eventNotes).WithContext(ctx).WithArguments(top, "GateOpened").ShouldNot(BeEmpty())
 }
 
-// bringsStack installs the top of a stack. Interlock has all else installed, in order, and removes it in order.
-func bringsStack(ctx context.Context, on managedCluster) {
-	portal := on.named("portal")
+// bringsStack installs the top of a stack. Interlock installs its dependencies in order, and removes them in order.
+func bringsStack(ctx context.Context, cluster managedCluster) {
+	portal := cluster.uniqueName("portal")
 	stack := map[string][]string{
-		portal: {on.named("gateway"), on.named("tunnel")}, on.named("gateway"): {on.named("tokens")},
-		on.named("tunnel"): {on.named("tokens"), on.named("certs")}, on.named("tokens"): nil, on.named("certs"): nil,
+		portal: {cluster.uniqueName("gateway"), cluster.uniqueName("tunnel")}, cluster.uniqueName("gateway"): {cluster.uniqueName("tokens")},
+		cluster.uniqueName("tunnel"): {cluster.uniqueName("tokens"), cluster.uniqueName("certs")},
+		cluster.uniqueName("tokens"): nil, cluster.uniqueName("certs"): nil,
 	}
-	for name, needs := range stack {
-		register(ctx, name, bringing(needs...), true)
+	for name, dependencies := range stack {
+		register(ctx, name, bringing(dependencies...), true)
 		consent(ctx, name)
 	}
-	for name, needs := range stack {
-		if len(needs) > 0 {
-			Eventually(on.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
+	for name, dependencies := range stack {
+		if len(dependencies) > 0 {
+			Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(name).Should(Equal(closed))
 		}
 	}
-	on.install(ctx, portal)
-	Eventually(on.whenAvailable).WithContext(ctx).WithArguments(portal).Should(BeNumerically(">", 0))
-	for name, needs := range stack {
-		for _, need := range needs {
-			on.expectMadeAfter(ctx, name, need)
+	cluster.install(ctx, portal)
+	Eventually(cluster.whenAvailable).WithContext(ctx).WithArguments(portal).Should(BeNumerically(">", 0))
+	for name, dependencies := range stack {
+		for _, need := range dependencies {
+			cluster.expectMadeAfter(ctx, name, need)
 		}
-		found, err := on.addOn(ctx, name)
+		addOn, err := cluster.addOn(ctx, name)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(found.Labels[interlockv1alpha1.InstalledByLabel]).To(Equal(map[bool]string{true: "interlock"}[name != portal]), name)
+		Expect(addOn.Labels[interlockv1alpha1.InstalledByLabel]).To(Equal(map[bool]string{true: "interlock"}[name != portal]), name)
 		if name != portal {
-			Expect(found.Finalizers).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer), "%s goes after those that need it", name)
+			Expect(addOn.Finalizers).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer), "%s goes after those that need it", name)
 		}
 	}
 
 	By("removing all of it at once")
 	names := slices.Sorted(maps.Keys(stack))
-	on.hold(ctx, portal, true)
+	cluster.hold(ctx, portal, true)
 	for _, name := range names {
-		on.remove(ctx, name)
+		cluster.remove(ctx, name)
 	}
-	Consistently(on.absent).WithContext(ctx).WithArguments(names).WithTimeout(4 * time.Second).Should(BeEmpty())
-	on.hold(ctx, portal, false)
-	Eventually(on.absent).WithContext(ctx).WithArguments(names).Should(HaveLen(len(names)))
+	Consistently(cluster.deletedOf).WithContext(ctx).WithArguments(names).WithTimeout(4 * time.Second).Should(BeEmpty())
+	cluster.hold(ctx, portal, false)
+	Eventually(cluster.deletedOf).WithContext(ctx).WithArguments(names).Should(HaveLen(len(names)))
 }
 
 // ruleIsInstalled reports whether the hub has any object of the gate rule.

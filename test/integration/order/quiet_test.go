@@ -11,11 +11,11 @@ import (
 	"open-cluster-management.io/interlock/test/witness"
 )
 
-// quiet is how long nothing may be written: four polls of OCM's agent.
+// quiet is the length of a period without writes: four polls of OCM's agent.
 const quiet = 8 * time.Second
 
-// periods is the number of quiet periods within which OCM's add-on manager has to stop. On a busy machine it is late with the preparation
-// of registrations.
+// periods is the number of quiet periods within which OCM's add-on manager has to stop writing. On a busy machine it prepares
+// registrations late.
 const periods = 4
 
 // expectQuiet expects that Interlock writes nothing, and that OCM stops writing.
@@ -37,8 +37,8 @@ func expectQuiet(ctx context.Context) {
 	Expect(w.Findings(ctx)).To(BeEmpty())
 }
 
-// writesOfOCM returns the counts of a period in which OCM's add-on manager wrote, or another of its components changed anything. OCM's
-// agent insists that there is no lease, and the guard corrects that, which changes nothing.
+// writesOfOCM returns the counts of a period in which OCM's add-on manager wrote, or another component of OCM changed an object. OCM's
+// agent keeps reporting that there is no lease, and the guard corrects that. These writes change nothing.
 func writesOfOCM(counts witness.Counts) string {
 	GinkgoHelper()
 	for _, row := range counts.Rows {
@@ -53,7 +53,7 @@ func writesOfOCM(counts witness.Counts) string {
 	return ""
 }
 
-// expectNoWrites expects no write to add-ons of a name for a while.
+// expectNoWrites expects that add-ons of a name are not written for a while.
 func expectNoWrites(ctx context.Context, name string) {
 	GinkgoHelper()
 	w, err := witness.Start(ctx, witness.Options{Hub: hub.Config, AuditLog: hub.AuditLog})

@@ -20,43 +20,43 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// rolling is an add-on that Placements install on three managed clusters, of which third joins for it, without addon-agent. early is
-// a label of those that a rollout by groups begins with.
+// rolling is an add-on that Placements install on three managed clusters. third joins for it, without addon-agent. earlyLabel marks the
+// clusters with which a rollout by groups begins.
 const (
-	rolling = "rolling"
-	third   = managedCluster("cluster3")
-	early   = "early"
+	rolling    = "rolling"
+	third      = managedCluster("cluster3")
+	earlyLabel = "early"
 )
 
-// release creates an AddOnTemplate of the add-on, which needs another add-on unless that is empty.
-func release(ctx context.Context, name, version, needs string) {
+// release creates an AddOnTemplate of the add-on. An empty dependency means that the template has no dependency.
+func release(ctx context.Context, name, version, dependency string) {
 	GinkgoHelper()
-	released := template(name)
-	released.Spec.AddonName = rolling
-	released.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
-	if needs != "" {
-		released.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[{name: " + needs + "}]"
+	addOnTemplate := template(name)
+	addOnTemplate.Spec.AddonName = rolling
+	addOnTemplate.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: version}
+	if dependency != "" {
+		addOnTemplate.Annotations[interlockv1alpha1.TemplateDependenciesAnnotation] = "[{name: " + dependency + "}]"
 	}
-	Expect(hub.Client.Create(ctx, released)).To(Succeed())
+	Expect(hub.Client.Create(ctx, addOnTemplate)).To(Succeed())
 }
 
-// rollOut rolls an AddOnTemplate out, a cluster at a time.
+// rollOut rolls an AddOnTemplate out, one cluster at a time.
 func rollOut(ctx context.Context, template string) {
 	GinkgoHelper()
-	follows(ctx, oneByOne(template))
+	setStrategy(ctx, oneByOne(template))
 }
 
-// follows sets the install strategy of the add-on.
-func follows(ctx context.Context, strategy addonv1alpha1.InstallStrategy) {
+// setStrategy sets the install strategy of the add-on.
+func setStrategy(ctx context.Context, strategy addonv1alpha1.InstallStrategy) {
 	GinkgoHelper()
 	Eventually(func() error {
-		registered := registration(rolling, "")
-		if err := hub.Client.Get(ctx, client.ObjectKeyFromObject(registered), registered); err != nil {
+		registration := registration(rolling, "")
+		if err := hub.Client.Get(ctx, client.ObjectKeyFromObject(registration), registration); err != nil {
 			return err
 		}
-		before := registered.DeepCopy()
-		registered.Spec.InstallStrategy = strategy
-		return hub.Client.Patch(ctx, registered, client.MergeFrom(before))
+		original := registration.DeepCopy()
+		registration.Spec.InstallStrategy = strategy
+		return hub.Client.Patch(ctx, registration, client.MergeFrom(original))
 	}).WithContext(ctx).Should(Succeed())
 }
 
@@ -76,7 +76,7 @@ func oneByOne(template string) addonv1alpha1.InstallStrategy {
 	}
 }
 
-// byGroup rolls an AddOnTemplate out, a group of clusters at a time.
+// byGroup returns the strategy that rolls an AddOnTemplate out, one group of clusters at a time.
 func byGroup(template string) addonv1alpha1.InstallStrategy {
 	strategy := oneByOne(template)
 	strategy.Placements[0].RolloutStrategy = clusterv1alpha1.RolloutStrategy{
@@ -85,16 +85,16 @@ func byGroup(template string) addonv1alpha1.InstallStrategy {
 	return strategy
 }
 
-// provide installs an add-on that is available, whatever runs.
-func (on managedCluster) provide(ctx context.Context, name string) {
+// provide installs an add-on, and reports it as available in any version.
+func (c managedCluster) provide(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(hub.Client.Create(ctx, on.reference(name))).To(Succeed())
-	Eventually(on.reportAvailable).WithContext(ctx).WithArguments(name).Should(Succeed())
+	Expect(hub.Client.Create(ctx, c.reference(name))).To(Succeed())
+	Eventually(c.reportAvailable).WithContext(ctx).WithArguments(name).Should(Succeed())
 }
 
 // reportAvailable reports that an add-on is available, as its own health check would.
-func (on managedCluster) reportAvailable(ctx context.Context, name string) error {
-	addOn, err := on.addOn(ctx, name)
+func (c managedCluster) reportAvailable(ctx context.Context, name string) error {
+	addOn, err := c.addOn(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -103,17 +103,17 @@ func (on managedCluster) reportAvailable(ctx context.Context, name string) error
 	return hub.Client.Status().Update(ctx, addOn)
 }
 
-// mark sets an annotation of the add-on that is rolled out.
-func (on managedCluster) mark(ctx context.Context, key, value string) {
+// annotateRolling sets an annotation of the add-on that is rolled out.
+func (c managedCluster) annotateRolling(ctx context.Context, key, value string) {
 	GinkgoHelper()
-	setAnnotation(ctx, on.reference(rolling), key, value)
+	setAnnotation(ctx, c.reference(rolling), key, value)
 }
 
-// group has a rollout by groups begin with managed clusters.
+// group selects the managed clusters with which a rollout by groups begins.
 func group(ctx context.Context, names ...managedCluster) {
 	GinkgoHelper()
 	for _, name := range names {
-		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, early)
+		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, earlyLabel)
 		Expect(hub.Client.Patch(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: string(name)}},
 			client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
@@ -129,19 +129,19 @@ func registerOneByOne(ctx context.Context) {
 		&clusterv1beta1.Placement{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "everywhere"},
 			Spec: clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: clusterv1beta1.GroupStrategy{
-				DecisionGroups: []clusterv1beta1.DecisionGroup{{GroupName: early, ClusterSelector: clusterv1beta1.GroupClusterSelector{
-					LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{early: "true"}},
+				DecisionGroups: []clusterv1beta1.DecisionGroup{{GroupName: earlyLabel, ClusterSelector: clusterv1beta1.GroupClusterSelector{
+					LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{earlyLabel: "true"}},
 				}}},
 			}}},
 		},
 	} {
 		Expect(hub.Client.Create(ctx, object)).To(Succeed())
 	}
-	registered := registration(rolling, "{ordering: InstallAndUpgrade}")
+	registration := registration(rolling, "{ordering: InstallAndUpgrade}")
 	//nolint:staticcheck // v1alpha1 has no other field for it
-	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 	}}
-	registered.Spec.InstallStrategy = oneByOne("rolling-1")
-	Expect(hub.Client.Create(ctx, registered)).To(Succeed())
+	registration.Spec.InstallStrategy = oneByOne("rolling-1")
+	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 }

@@ -23,9 +23,9 @@ import (
 var (
 	hub     *ocm.Hub
 	history *ocmsuite.History
-	// interlocked is Interlock on the hub.
-	interlocked *interlock.Interlock
-	// agents are addon-agent on the clusters that have it.
+	// deployment is the deployment of Interlock on the hub.
+	deployment *interlock.Interlock
+	// agents is the addon-agent of all clusters that have it.
 	agents           *addonagent.AddOn
 	managed          = map[managedCluster]*ocm.ManagedCluster{}
 	manager, webhook *interlock.Running
@@ -38,44 +38,44 @@ func TestOrder(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
-	interlocked = interlock.Deploy(ctx, hub)
+	deployment = interlock.Deploy(ctx, hub)
 	serve("--lifecycle")
 	DeferCleanup(func() error {
-		var failed error
+		var failure error
 		if manager != nil {
-			failed = manager.Kill()
+			failure = manager.Kill()
 		}
-		return errors.Join(failed, webhook.Kill())
+		return errors.Join(failure, webhook.Kill())
 	})
 	join(ctx, withAgent, withoutAgent)
 	history = ocmsuite.Follow(hub)
-	// An add-on of any kind, with which the form of the gate rule is probed.
+	// The form of the gate rule is probed with an add-on of any kind.
 	register(ctx, "probed", "", false)
 	withAgent.install(ctx, "probed")
 	agents = addonagent.New(ctx, hub, managed[withAgent])
 	manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=policy")
 }, NodeTimeout(5*time.Minute))
 
-// join has managed clusters join the hub, which they leave with the caller.
+// join has managed clusters join the hub. They leave when the caller ends.
 func join(ctx context.Context, names ...managedCluster) {
 	GinkgoHelper()
-	joined := make([]*ocm.ManagedCluster, len(names))
-	var joining errgroup.Group
+	clusters := make([]*ocm.ManagedCluster, len(names))
+	var joins errgroup.Group
 	for i, name := range names {
-		joining.Go(func() (err error) {
-			joined[i], err = hub.Join(ctx, string(name), ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
+		joins.Go(func() (err error) {
+			clusters[i], err = hub.Join(ctx, string(name), ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
 			return err
 		})
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	for i, name := range names {
-		managed[name] = joined[i]
-		DeferCleanup(joined[i].Stop)
-		ocmsuite.RunWorkloads(joined[i])
+		managed[name] = clusters[i]
+		DeferCleanup(clusters[i].Stop)
+		ocmsuite.RunWorkloads(clusters[i])
 	}
 }
 
-// lifecycleOn runs both with the lifecycle on, whatever the specs before have left.
+// lifecycleOn runs addon-manager and its webhook with the lifecycle on, in place of the processes that earlier specs left.
 func lifecycleOn(ctx context.Context) {
 	GinkgoHelper()
 	Expect(webhook.Stop(ctx)).To(Succeed())
@@ -86,27 +86,27 @@ func lifecycleOn(ctx context.Context) {
 // serve runs addon-manager webhook.
 func serve(flags ...string) {
 	GinkgoHelper()
-	webhook = interlocked.Serve(flags...)
+	webhook = deployment.Serve(flags...)
 }
 
-// manage runs addon-manager, and waits until its log has a text, and until addon-agent runs where it should.
-func manage(ctx context.Context, until string, flags ...string) {
+// manage runs addon-manager. It waits until the log contains a text, and until addon-agent runs on its clusters.
+func manage(ctx context.Context, logText string, flags ...string) {
 	GinkgoHelper()
 	if manager != nil {
 		Expect(manager.Stop(ctx)).To(Succeed())
 	}
-	manager = interlocked.Manage(append(flags, addonagent.GrantFlag)...)
-	Eventually(manager.Printed).WithContext(ctx).WithArguments(until).Should(BeTrue())
+	manager = deployment.Manage(append(flags, addonagent.GrantFlag)...)
+	Eventually(manager.Printed).WithContext(ctx).WithArguments(logText).Should(BeTrue())
 	agents.Deploy(ctx)
 }
 
-// uninstall uninstalls Interlock, with addon-agent on all clusters, and returns what it prints.
+// uninstall uninstalls Interlock, with addon-agent on all clusters, and returns the output.
 func uninstall(ctx context.Context) string {
 	GinkgoHelper()
 	Expect(manager.Stop(ctx)).To(Succeed())
 	manager = nil
 	Expect(agents.Kill()).To(Succeed()) // OCM removes the pods
-	out, err := exec.CommandContext(ctx, interlocked.Program, "uninstall", "--kubeconfig", hub.Kubeconfig(),
+	out, err := exec.CommandContext(ctx, deployment.Program, "uninstall", "--kubeconfig", hub.Kubeconfig(),
 		"--namespace", interlock.Namespace).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s", out)
 	return string(out)

@@ -17,44 +17,44 @@ import (
 // holding is the finalizer of a component of the add-on itself.
 const holding = "example.com/cleaning-up"
 
-func (on managedCluster) remove(ctx context.Context, name string) {
+func (c managedCluster) remove(ctx context.Context, name string) {
 	GinkgoHelper()
-	Expect(hub.Client.Delete(ctx, on.reference(name))).To(Succeed())
+	Expect(hub.Client.Delete(ctx, c.reference(name))).To(Succeed())
 }
 
-func (on managedCluster) gone(ctx context.Context, name string) bool {
-	_, err := on.addOn(ctx, name)
+func (c managedCluster) isDeleted(ctx context.Context, name string) bool {
+	_, err := c.addOn(ctx, name)
 	return apierrors.IsNotFound(err)
 }
 
-// absent are those of these add-ons that are gone.
-func (on managedCluster) absent(ctx context.Context, addOns []string) (absent []string) {
+// deletedOf returns the add-ons that no longer exist on the cluster.
+func (c managedCluster) deletedOf(ctx context.Context, addOns []string) (deleted []string) {
 	for _, name := range addOns {
-		if on.gone(ctx, name) {
-			absent = append(absent, name)
+		if c.isDeleted(ctx, name) {
+			deleted = append(deleted, name)
 		}
 	}
-	return absent
+	return deleted
 }
 
-func (on managedCluster) finalizers(ctx context.Context, name string) ([]string, error) {
-	found, err := on.addOn(ctx, name)
-	return found.Finalizers, err
+func (c managedCluster) finalizers(ctx context.Context, name string) ([]string, error) {
+	addOn, err := c.addOn(ctx, name)
+	return addOn.Finalizers, err
 }
 
-// hold sets whether the add-on has a finalizer that is not Interlock's.
-func (on managedCluster) hold(ctx context.Context, name string, holds bool) {
+// hold sets or removes a finalizer of another component than Interlock.
+func (c managedCluster) hold(ctx context.Context, name string, holds bool) {
 	GinkgoHelper()
 	Eventually(func() error {
-		found, err := on.addOn(ctx, name)
+		addOn, err := c.addOn(ctx, name)
 		if err != nil {
 			return err
 		}
-		found.Finalizers = nil
+		addOn.Finalizers = nil
 		if holds {
-			found.Finalizers = []string{holding}
+			addOn.Finalizers = []string{holding}
 		}
-		return hub.Client.Update(ctx, found)
+		return hub.Client.Update(ctx, addOn)
 	}).WithContext(ctx).Should(Succeed())
 }
 
@@ -62,75 +62,76 @@ var _ = Describe("The removal of add-ons", Ordered, func() {
 	BeforeAll(lifecycleOn, NodeTimeout(time.Minute))
 
 	for _, entry := range []struct {
-		text string
-		on   managedCluster
+		text    string
+		cluster managedCluster
 	}{{"with addon-agent", withAgent}, {"without addon-agent", withoutAgent}} {
-		Describe(entry.text, Ordered, func() { removesInOrder(entry.on) })
+		Describe(entry.text, Ordered, func() { removesInOrder(entry.cluster) })
 	}
 
-	It("is as ever where no addon-manager leads, with and without addon-agent", func(ctx context.Context) {
+	It("does not wait where no addon-manager leads, with and without addon-agent", func(ctx context.Context) {
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
-		for _, on := range []managedCluster{withAgent, withoutAgent} {
-			base := on.named("held-base")
-			on.install(ctx, base)
-			Expect(on.finalizers(ctx, base)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
-			on.remove(ctx, base)
-			Eventually(on.gone).WithContext(ctx).WithArguments(base).Should(BeTrue())
+		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
+			base := cluster.uniqueName("held-base")
+			cluster.install(ctx, base)
+			Expect(cluster.finalizers(ctx, base)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
+			cluster.remove(ctx, base)
+			Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(base).Should(BeTrue())
 		}
 	}, NodeTimeout(time.Minute))
 })
 
-// removesInOrder describes the removal of an add-on, and of one that requires it.
-func removesInOrder(on managedCluster) {
-	base, leaf := on.named("held-base"), on.named("held-leaf")
+// removesInOrder describes the removal of an add-on and of its dependent.
+func removesInOrder(cluster managedCluster) {
+	base, leaf := cluster.uniqueName("held-base"), cluster.uniqueName("held-leaf")
 
 	BeforeAll(func(ctx context.Context) {
 		register(ctx, base, "", true)
 		register(ctx, leaf, ordered(base), true)
-		Eventually(on.dryRunGate).WithContext(ctx).WithArguments(leaf).Should(Equal(closed))
+		Eventually(cluster.dryRunGate).WithContext(ctx).WithArguments(leaf).Should(Equal(closed))
 		for _, name := range []string{base, leaf} {
-			on.install(ctx, name)
-			Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+			cluster.install(ctx, name)
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		}
-		Expect(on.finalizers(ctx, base)).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
-		Expect(on.finalizers(ctx, leaf)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
+		Expect(cluster.finalizers(ctx, base)).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
+		Expect(cluster.finalizers(ctx, leaf)).NotTo(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
 	}, NodeTimeout(time.Minute))
 
-	It("is not up to addon-manager, but for its finalizer of what is being deleted", func(ctx context.Context) {
-		as := setup.ClientAs(interlocked.ManagerUser.Config, hub.Client)
+	It("is not permitted to addon-manager, which removes only its finalizer during a deletion", func(ctx context.Context) {
+		userClient := setup.ClientAs(deployment.ManagerUser.Config, hub.Client)
 		for _, patch := range []string{
 			`[{"op": "remove", "path": "/metadata/finalizers"}]`, `[{"op": "add", "path": "/metadata/finalizers/-", "value": "a/b"}]`,
 		} {
-			err := as.Patch(ctx, on.reference(base), client.RawPatch(types.JSONPatchType, []byte(patch)))
+			err := userClient.Patch(ctx, cluster.reference(base), client.RawPatch(types.JSONPatchType, []byte(patch)))
 			Expect(err).To(MatchError(ContainSubstring("remove its own finalizer")), patch)
 		}
-		Expect(as.Delete(ctx, on.reference(base))).To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
+		Expect(userClient.Delete(ctx, cluster.reference(base))).
+			To(MatchError(ContainSubstring("create or delete one with the label installed-by")))
 	})
 
 	It("takes dependents first", func(ctx context.Context) {
-		on.hold(ctx, leaf, true)
-		on.remove(ctx, base) // the worst order
-		on.remove(ctx, leaf)
-		Eventually(on.emitted).WithContext(ctx).WithArguments(base, "DeletionWaits").ShouldNot(BeEmpty())
-		Consistently(on.gone).WithContext(ctx).WithArguments(base).WithTimeout(4 * time.Second).Should(BeFalse())
-		Expect(on.deployed(ctx, base)).To(BeTrue(), "what it deploys stays as well")
-		on.hold(ctx, leaf, false)
+		cluster.hold(ctx, leaf, true)
+		cluster.remove(ctx, base) // the worst order
+		cluster.remove(ctx, leaf)
+		Eventually(cluster.eventNotes).WithContext(ctx).WithArguments(base, "DeletionWaits").ShouldNot(BeEmpty())
+		Consistently(cluster.isDeleted).WithContext(ctx).WithArguments(base).WithTimeout(4 * time.Second).Should(BeFalse())
+		Expect(cluster.isDeployed(ctx, base)).To(BeTrue(), "what it deploys stays as well")
+		cluster.hold(ctx, leaf, false)
 		for _, name := range []string{leaf, base} {
-			Eventually(on.gone).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
-			Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeFalse(), name)
+			Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(name).Should(BeTrue(), name)
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeFalse(), name)
 		}
 	}, NodeTimeout(time.Minute))
 
-	It("does not wait for what stays", func(ctx context.Context) {
+	It("does not wait for add-ons that stay", func(ctx context.Context) {
 		for _, name := range []string{base, leaf} {
-			on.install(ctx, name)
-			Eventually(on.deployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
+			cluster.install(ctx, name)
+			Eventually(cluster.isDeployed).WithContext(ctx).WithArguments(name).Should(BeTrue())
 		}
-		on.remove(ctx, base)
-		Eventually(on.gone).WithContext(ctx).WithArguments(base).Should(BeTrue())
-		Expect(on.gone(ctx, leaf)).To(BeFalse())
-		on.remove(ctx, leaf)
-		Eventually(on.gone).WithContext(ctx).WithArguments(leaf).Should(BeTrue())
+		cluster.remove(ctx, base)
+		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(base).Should(BeTrue())
+		Expect(cluster.isDeleted(ctx, leaf)).To(BeFalse())
+		cluster.remove(ctx, leaf)
+		Eventually(cluster.isDeleted).WithContext(ctx).WithArguments(leaf).Should(BeTrue())
 	}, NodeTimeout(time.Minute))
 }

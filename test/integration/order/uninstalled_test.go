@@ -23,18 +23,18 @@ import (
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
-// crowd is many pairs of ordered add-ons that are installed on one managed cluster after another. Of each pair, top gets a gate, and
-// base a finalizer.
+// crowd is a number of pairs of ordered add-ons that are installed on one managed cluster after another. In each pair, top gets a gate
+// and base a finalizer.
 type crowd struct {
 	clusters, pairs []string
-	// installed counts the pairs that have been created.
-	installed atomic.Int64
-	failed    atomic.Pointer[error]
-	stop      context.CancelFunc
-	stopped   chan struct{}
+	// created counts the pairs that have been created.
+	created atomic.Int64
+	failed  atomic.Pointer[error]
+	stop    context.CancelFunc
+	stopped chan struct{}
 }
 
-// installAll installs all of them, one pair after the other, until it is stopped.
+// installAll installs all pairs, one after the other, until it is stopped.
 func (c *crowd) installAll(ctx context.Context) {
 	GinkgoHelper()
 	config := rest.CopyConfig(hub.Config)
@@ -62,43 +62,43 @@ func (c *crowd) installAll(ctx context.Context) {
 					return
 				}
 			}
-			c.installed.Add(1)
+			c.created.Add(1)
 		}
 	}()
 }
 
-// left counts those that OCM has not deleted yet, after their managed clusters.
-func (c *crowd) left(ctx context.Context) (count int, err error) {
-	var all addonv1alpha1.ManagedClusterAddOnList
-	err = hub.Client.List(ctx, &all)
-	for i := range all.Items {
-		if slices.Contains(c.clusters, all.Items[i].Namespace) {
+// remaining counts the add-ons that OCM has not deleted yet, after their managed clusters.
+func (c *crowd) remaining(ctx context.Context) (count int, err error) {
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	err = hub.Client.List(ctx, &addOns)
+	for i := range addOns.Items {
+		if slices.Contains(c.clusters, addOns.Items[i].Namespace) {
 			count++
 		}
 	}
 	return count, err
 }
 
-// leftOf returns what add-ons have of Interlock.
-func leftOf(ctx context.Context) (left []string, err error) {
-	var all addonv1alpha1.ManagedClusterAddOnList
-	err = hub.Client.List(ctx, &all)
-	for i := range all.Items {
-		one := &all.Items[i]
-		add := func(what string) { left = append(left, client.ObjectKeyFromObject(one).String()+" has "+what) }
-		if gate, gated := one.Annotations[interlockv1alpha1.GateAnnotation]; gated {
+// leftovers returns the traces of Interlock on add-ons.
+func leftovers(ctx context.Context) (traces []string, err error) {
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	err = hub.Client.List(ctx, &addOns)
+	for i := range addOns.Items {
+		addOn := &addOns.Items[i]
+		add := func(trace string) { traces = append(traces, client.ObjectKeyFromObject(addOn).String()+" has "+trace) }
+		if gate, gated := addOn.Annotations[interlockv1alpha1.GateAnnotation]; gated {
 			add("the gate " + gate)
 		}
-		if slices.Contains(one.Finalizers, interlockv1alpha1.WaitForDependentsFinalizer) {
+		if slices.Contains(addOn.Finalizers, interlockv1alpha1.WaitForDependentsFinalizer) {
 			add("the finalizer")
 		}
-		for _, condition := range one.Status.Conditions {
+		for _, condition := range addOn.Status.Conditions {
 			if slices.Contains([]string{"Degraded", "Installable", "Upgradable"}, condition.Type) {
 				add(condition.Type + " " + condition.Reason)
 			}
 		}
 	}
-	return left, err
+	return traces, err
 }
 
 var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
@@ -112,8 +112,8 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 			register(ctx, "top-"+pair, ordered("base-"+pair), false)
 			arriving.pairs = append(arriving.pairs, pair)
 		}
-		DeferCleanup(func(ctx context.Context) { // last of all: specs that follow expect that nothing is written
-			Eventually(arriving.left).WithContext(ctx).WithTimeout(time.Minute).Should(BeZero())
+		DeferCleanup(func(ctx context.Context) { // specs that follow expect no writes, so this comes last
+			Eventually(arriving.remaining).WithContext(ctx).WithTimeout(time.Minute).Should(BeZero())
 		}, NodeTimeout(2*time.Minute))
 		for i := range 30 {
 			arriving.clusters = append(arriving.clusters, fmt.Sprintf("crowded-%02d", i))
@@ -122,36 +122,36 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("top-crowd-19").Should(Equal(closed))
 	}, NodeTimeout(2*time.Minute))
 
-	It("has nothing of it, although ordered add-ons are created all the time", func(ctx context.Context) {
+	It("has no trace of it, although ordered add-ons are created all the time", func(ctx context.Context) {
 		arriving.installAll(ctx)
 		DeferCleanup(func() { arriving.stop(); <-arriving.stopped })
-		Eventually(leftOf).WithContext(ctx).Should(ContainElements(
+		Eventually(leftovers).WithContext(ctx).Should(ContainElements(
 			"crowded-00/top-crowd-19 has the gate closed", "crowded-00/base-crowd-19 has the finalizer"))
 
 		By("uninstalling it, while addon-manager stops")
 		Expect(agents.Kill()).To(Succeed()) // OCM removes the pods
-		uninstalling := exec.CommandContext(ctx, interlocked.Program, "uninstall",
+		uninstallCommand := exec.CommandContext(ctx, deployment.Program, "uninstall",
 			"--kubeconfig", hub.Kubeconfig(), "--namespace", interlock.Namespace)
-		var printed strings.Builder
-		uninstalling.Stdout, uninstalling.Stderr = &printed, &printed
-		before := arriving.installed.Load()
-		Expect(uninstalling.Start()).To(Succeed())
+		var output strings.Builder
+		uninstallCommand.Stdout, uninstallCommand.Stderr = &output, &output
+		pairsBefore := arriving.created.Load()
+		Expect(uninstallCommand.Start()).To(Succeed())
 		Expect(manager.Stop(ctx)).To(Succeed())
 		manager = nil
-		Expect(uninstalling.Wait()).To(Succeed(), printed.String())
-		during := arriving.installed.Load() - before
+		Expect(uninstallCommand.Wait()).To(Succeed(), output.String())
+		during := arriving.created.Load() - pairsBefore
 
 		By("more add-ons coming afterwards")
-		Eventually(arriving.installed.Load).WithContext(ctx).Should(BeNumerically(">", before+during))
+		Eventually(arriving.created.Load).WithContext(ctx).Should(BeNumerically(">", pairsBefore+during))
 		arriving.stop()
 		<-arriving.stopped
 		if failure := arriving.failed.Load(); failure != nil {
 			Fail((*failure).Error())
 		}
-		Expect(during).To(BeNumerically(">", 5), "not enough of them were created meanwhile: %s", printed.String())
-		Expect(printed.String()).To(ContainSubstring("opened and removed, none is left"))
-		AddReportEntry("pairs of add-ons that were created", fmt.Sprintf("%d before, %d during the uninstallation", before, during))
-		Expect(leftOf(ctx)).To(BeEmpty())
+		Expect(during).To(BeNumerically(">", 5), "not enough of them were created meanwhile: %s", output.String())
+		Expect(output.String()).To(ContainSubstring("opened and removed, none is left"))
+		AddReportEntry("pairs of add-ons that were created", fmt.Sprintf("%d before, %d during the uninstallation", pairsBefore, during))
+		Expect(leftovers(ctx)).To(BeEmpty())
 		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: interlock.Namespace, Name: names.AddonManager}, &coordinationv1.Lease{})
 		Expect(client.IgnoreNotFound(err)).To(Succeed())
 		Expect(err).To(HaveOccurred(), "the lease is left")

@@ -12,7 +12,7 @@ import (
 )
 
 var _ = Describe("Another AddOnTemplate", Ordered, func() {
-	all := []managedCluster{withAgent, withoutAgent, third}
+	clusters := []managedCluster{withAgent, withoutAgent, third}
 
 	BeforeAll(func(ctx context.Context) {
 		lifecycleOn(ctx)
@@ -31,13 +31,13 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		register(ctx, "sentinel", ordered("missing"), false)
 		registerOneByOne(ctx)
 		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("sentinel").Should(Equal(closed))
-		for _, on := range all {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-1 rolling-1"))
-			Eventually(on.upgradable).WithContext(ctx).WithArguments(rolling).Should(HavePrefix("True NothingWaits: "))
+		for _, cluster := range clusters {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-1 rolling-1"))
+			Eventually(cluster.upgradable).WithContext(ctx).WithArguments(rolling).Should(HavePrefix("True NothingWaits: "))
 		}
 	}, NodeTimeout(2*time.Minute))
 
-	It("waits for what it needs itself with addon-agent, and OCM's rollout waits for it without", func(ctx context.Context) {
+	It("waits for its own dependencies with addon-agent, and OCM's rollout waits for it without addon-agent", func(ctx context.Context) {
 		rollOut(ctx, "rolling-2")
 		Eventually(withAgent.upgradable).WithContext(ctx).WithArguments(rolling).Should(HavePrefix(
 			"False WaitingForDependencies: AddOnTemplate 'rolling-2' (version 2.0.0) waits: Required addon 'needed' is not installed"))
@@ -47,29 +47,29 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 
 		By("the webhook being away")
 		Expect(webhook.Stop(ctx)).To(Succeed())
-		withAgent.mark(ctx, "looked-at", "again")
+		withAgent.annotateRolling(ctx, "looked-at", "again")
 		Consistently(withAgent.templates).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(rolling).
 			Should(Equal("rolling-1 rolling-1"))
 		Expect(withoutAgent.templates(ctx, rolling)).To(Equal("rolling-1 rolling-1"), "it needs nothing that is missing there, and is next")
 		serve("--lifecycle")
 		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("sentinel").Should(Equal(closed), "it has read all that is declared")
 
-		By("what it needs being there")
+		By("its dependency being installed")
 		withAgent.provide(ctx, "needed")
-		for _, on := range []managedCluster{withAgent, withoutAgent} {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
+		for _, cluster := range []managedCluster{withAgent, withoutAgent} {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
 		}
 		Expect(withAgent.upgradable(ctx, rolling)).To(Equal(
 			"True RequiredDependenciesSatisfied: All that AddOnTemplate 'rolling-2' (version 2.0.0) requires is satisfied."))
 		Expect(withoutAgent.upgradable(ctx, rolling)).To(HavePrefix("True NothingWaits: "), "it never had to wait")
 	}, NodeTimeout(2*time.Minute))
 
-	It("follows the word of a user, and is forgotten with its registration", func(ctx context.Context) {
+	It("follows a user's annotation, and is forgotten with its registration", func(ctx context.Context) {
 		manage(ctx, "Gate rule is in force", "--lifecycle", "--guard=webhook")
 		rollOut(ctx, "rolling-3")
 		Eventually(withAgent.upgradable).WithContext(ctx).WithArguments(rolling).Should(
 			HavePrefix("False WaitingForDependencies: AddOnTemplate 'rolling-3' (version 3.0.0) waits: "))
-		withAgent.mark(ctx, interlockv1alpha1.UpgradeAnnotation, "rolling-3")
+		withAgent.annotateRolling(ctx, interlockv1alpha1.UpgradeAnnotation, "rolling-3")
 		Eventually(withAgent.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-3 rolling-3"))
 		Eventually(withAgent.upgradable).WithContext(ctx).WithArguments(rolling).Should(
 			HavePrefix("True GateOpened: AddOnTemplate 'rolling-3'"))
@@ -82,30 +82,30 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 		Expect(withoutAgent.templates(ctx, rolling)).To(Equal("rolling-2 rolling-2"))
 	}, NodeTimeout(time.Minute))
 
-	DescribeTable("waits in its group for a new version of what it needs, and OCM's next group waits for both", func(
-		ctx context.Context, waits, ready managedCluster,
+	DescribeTable("waits in its group for a new version of its dependency, and OCM's next group waits for both", func(
+		ctx context.Context, waiting, ready managedCluster,
 	) {
-		follows(ctx, oneByOne("rolling-2"))
-		for _, on := range all {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
+		setStrategy(ctx, oneByOne("rolling-2"))
+		for _, cluster := range clusters {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
 		}
 		setAnnotation(ctx, registration("needed", ""), interlockv1alpha1.AddOnVersionAnnotation, "1.0.0")
-		removeAnnotation(ctx, waits.reference("needed"), interlockv1alpha1.AddOnVersionAnnotation)
-		for _, on := range []managedCluster{ready, third} {
-			setAnnotation(ctx, on.reference("needed"), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
+		removeAnnotation(ctx, waiting.reference("needed"), interlockv1alpha1.AddOnVersionAnnotation)
+		for _, cluster := range []managedCluster{ready, third} {
+			setAnnotation(ctx, cluster.reference("needed"), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
 		}
-		follows(ctx, byGroup("rolling-5"))
+		setStrategy(ctx, byGroup("rolling-5"))
 		Eventually(ready.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-5 rolling-5"), "the rest of the group goes on")
-		Eventually(waits.upgradable).WithContext(ctx).WithArguments(rolling).Should(HavePrefix("False WaitingForDependencies: AddOnTemplate " +
+		Eventually(waiting.upgradable).WithContext(ctx).WithArguments(rolling).Should(HavePrefix("False WaitingForDependencies: AddOnTemplate " +
 			"'rolling-5' (version 5.0.0) waits: Required addon 'needed' is not installed or not available in version '>= 2'"))
 		Consistently(third.templates).WithContext(ctx).WithTimeout(2 * time.Second).WithArguments(rolling).Should(Equal("rolling-2 rolling-2"))
 
 		By("the version that only the template which waits requires")
 		setAnnotation(ctx, registration("needed", ""), interlockv1alpha1.AddOnVersionAnnotation, "2.0.0")
-		for _, on := range []managedCluster{waits, third} {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-5 rolling-5"))
+		for _, cluster := range []managedCluster{waiting, third} {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-5 rolling-5"))
 		}
-		Expect(waits.upgradable(ctx, rolling)).To(Equal(
+		Expect(waiting.upgradable(ctx, rolling)).To(Equal(
 			"True RequiredDependenciesSatisfied: All that AddOnTemplate 'rolling-5' (version 5.0.0) requires is satisfied."))
 		Expect(third.upgradable(ctx, rolling)).NotTo(ContainSubstring("rolling-5"), "it never had to wait")
 	},
@@ -118,18 +118,19 @@ var _ = Describe("Another AddOnTemplate", Ordered, func() {
 	) {
 		clusters := []managedCluster{withAgent, withoutAgent}
 		bundled(ctx, "left-bundle", "{dependencies: []}")
-		for _, on := range clusters {
-			on.install(ctx, "left-bundle")
-			Eventually(on.available).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("True BundleAvailable"))
+		for _, cluster := range clusters {
+			cluster.install(ctx, "left-bundle")
+			Eventually(cluster.available).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("True BundleAvailable"))
 		}
 		rollOut(ctx, "rolling-4")
 		Eventually(withAgent.upgradable).WithContext(ctx).WithArguments(rolling).Should(
 			HavePrefix("False WaitingForDependencies: AddOnTemplate 'rolling-4'"))
 		uninstall(ctx)
-		for _, on := range clusters {
-			Eventually(on.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-4 rolling-4"))
-			Expect(on.upgradable(ctx, rolling)).To(BeEmpty())
-			Eventually(on.available).WithContext(ctx).WithArguments("left-bundle").Should(HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"))
+		for _, cluster := range clusters {
+			Eventually(cluster.templates).WithContext(ctx).WithArguments(rolling).Should(Equal("rolling-4 rolling-4"))
+			Expect(cluster.upgradable(ctx, rolling)).To(BeEmpty())
+			Eventually(cluster.available).WithContext(ctx).WithArguments("left-bundle").
+				Should(HavePrefix("Unknown ManagedClusterAddOnLeaseNotFound"))
 		}
 	}, NodeTimeout(time.Minute))
 })

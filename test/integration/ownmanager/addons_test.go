@@ -24,17 +24,17 @@ func registration(name string) *addonv1alpha1.ClusterManagementAddOn {
 	return registration
 }
 
-// register registers an add-on with a declaration, as the chart of managed-serviceaccount does: no AddOnTemplate deploys it.
-func register(ctx context.Context, name, declares string) {
+// register registers an add-on with a declaration, as the chart of managed-serviceaccount does. No AddOnTemplate deploys it.
+func register(ctx context.Context, name, declaration string) {
 	GinkgoHelper()
-	registered := registration(name)
-	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+	registration := registration(name)
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
 	}}
-	if declares != "" {
-		registered.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declares}
+	if declaration != "" {
+		registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declaration}
 	}
-	Expect(hub.Client.Create(ctx, registered)).To(Succeed())
+	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 }
 
 // registerTemplated registers an add-on that OCM deploys from an AddOnTemplate.
@@ -43,12 +43,12 @@ func registerTemplated(ctx context.Context, name string) {
 	template, err := ocm.Template(name)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(hub.Client.Create(ctx, template)).To(Succeed())
-	registered := registration(name)
-	registered.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
+	registration := registration(name)
+	registration.Spec.SupportedConfigs = []addonv1alpha1.ConfigMeta{{ //nolint:staticcheck // v1alpha1 has no other field for it
 		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"},
 		DefaultConfig:       &addonv1alpha1.ConfigReferent{Name: name},
 	}}
-	Expect(hub.Client.Create(ctx, registered)).To(Succeed())
+	Expect(hub.Client.Create(ctx, registration)).To(Succeed())
 }
 
 // declare sets the dependencies of a registered add-on.
@@ -75,40 +75,40 @@ func touch(ctx context.Context, name, value string) {
 }
 
 func addOn(ctx context.Context, name string) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	installed := &addonv1alpha1.ManagedClusterAddOn{}
-	return installed, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, installed)
+	addOn := &addonv1alpha1.ManagedClusterAddOn{}
+	return addOn, hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: name}, addOn)
 }
 
-// gate is the gate of an add-on; empty without one.
+// gate returns the gate of an add-on. It is empty without a gate.
 func gate(ctx context.Context, name string) (string, error) {
-	installed, err := addOn(ctx, name)
-	return installed.Annotations[interlockv1alpha1.GateAnnotation], err
+	addOn, err := addOn(ctx, name)
+	return addOn.Annotations[interlockv1alpha1.GateAnnotation], err
 }
 
-// dryRunGate is the gate that an add-on would have if it were created now.
+// dryRunGate returns the gate that an add-on would have if it were created now.
 func dryRunGate(ctx context.Context, name string) (string, error) {
-	created := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: key(name)}
-	err := hub.Client.Create(ctx, created, client.DryRunAll)
-	return created.Annotations[interlockv1alpha1.GateAnnotation], err
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: key(name)}
+	err := hub.Client.Create(ctx, addOn, client.DryRunAll)
+	return addOn.Annotations[interlockv1alpha1.GateAnnotation], err
 }
 
-// condition is a condition of an add-on, as status, reason and message; empty without one.
+// condition returns a condition of an add-on as status, reason and message. It is empty without the condition.
 func condition(ctx context.Context, name, kind string) (string, error) {
-	installed, err := addOn(ctx, name)
-	stored := meta.FindStatusCondition(installed.Status.Conditions, kind)
-	if stored == nil {
+	addOn, err := addOn(ctx, name)
+	condition := meta.FindStatusCondition(addOn.Status.Conditions, kind)
+	if condition == nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s %s: %s", stored.Status, stored.Reason, stored.Message), err
+	return fmt.Sprintf("%s %s: %s", condition.Status, condition.Reason, condition.Message), err
 }
 
-// registrations counts those that the manager of an add-on has set. It sets them together with RegistrationApplied.
+// registrations counts the registrations that the manager of an add-on has set. It sets them together with RegistrationApplied.
 func registrations(ctx context.Context, name string) (int, error) {
-	installed, err := addOn(ctx, name)
-	return len(installed.Status.Registrations), err
+	addOn, err := addOn(ctx, name)
+	return len(addOn.Status.Registrations), err
 }
 
-// workContent is all that is deployed of an add-on by its ManifestWork; empty without one.
+// workContent returns the content of an add-on's ManifestWork. It is empty without a ManifestWork.
 func workContent(ctx context.Context, name string) (string, error) {
 	work := &workv1.ManifestWork{}
 	err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "addon-" + name + "-deploy-0"}, work)

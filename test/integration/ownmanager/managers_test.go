@@ -40,7 +40,7 @@ const (
 	hello = "hello"
 )
 
-// binaries are those that `make addons` builds, by the add-on that they manage.
+// binaries has the binaries that `make addons` builds, by their add-on.
 var binaries = map[string]string{serviceAccounts: "cmd", proxy: "addon-manager"}
 
 // installCRDs installs the CRDs of an add-on's chart, which its manager needs.
@@ -78,7 +78,7 @@ type processManager struct {
 	metrics string
 }
 
-// startManager runs a binary that `make addons` builds, under the name of the add-on: it is that of the user agent.
+// startManager runs a binary that `make addons` builds. The name of the add-on is its user agent.
 func startManager(addOn string, args ...string) *processManager {
 	GinkgoHelper()
 	root, err := testenv.RepositoryRoot()
@@ -88,16 +88,16 @@ func startManager(addOn string, args ...string) *processManager {
 	path := filepath.Join(folder, addOn)
 	Expect(os.Symlink(built, path)).To(Succeed())
 	address := testenv.FreeAddress().String()
-	running, err := process.Command{
+	program, err := process.Command{
 		Path: path, Log: filepath.Join(folder, "log"),
 		Args: append(args, "--metrics-bind-address="+address, "--health-probe-bind-address=0"),
 		Env:  append(os.Environ(), "KUBECONFIG="+hub.Kubeconfig(), "NAMESPACE="+metav1.NamespaceDefault),
 	}.Start()
 	Expect(err).NotTo(HaveOccurred())
-	return &processManager{running, "http://" + address + "/metrics"}
+	return &processManager{program, "http://" + address + "/metrics"}
 }
 
-// startAccountManager runs the manager of managed-serviceaccount, with that image for its agents.
+// startAccountManager runs the manager of managed-serviceaccount, with an image for its agents.
 func startAccountManager(image string) *processManager {
 	GinkgoHelper()
 	return startManager(serviceAccounts, "manager", "--agent-image-name="+image)
@@ -118,7 +118,7 @@ spec:
 	return startManager(proxy, "--enable-service-proxy=false")
 }
 
-// requests counts the requests that the manager has sent, by its own metric.
+// requests counts the requests that the manager has sent, by the manager's own metric.
 func (m *processManager) requests(ctx context.Context) (sum int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.metrics, http.NoBody)
 	if err != nil {
@@ -142,8 +142,8 @@ func (m *processManager) requests(ctx context.Context) (sum int, err error) {
 	return sum, lines.Err()
 }
 
-// helloManager runs in this process.
-type helloManager struct{ sent atomic.Int64 }
+// helloManager is a manager that runs in this process.
+type helloManager struct{ count atomic.Int64 }
 
 // startHelloManager runs the manager until the suite ends.
 func startHelloManager() *helloManager {
@@ -151,7 +151,7 @@ func startHelloManager() *helloManager {
 	m := &helloManager{}
 	config := rest.CopyConfig(hub.Config)
 	config.UserAgent = hello
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counting{next, &m.sent} })
+	config.Wrap(func(transport http.RoundTripper) http.RoundTripper { return &counting{transport, &m.count} })
 	manager, err := addonmanager.New(config)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(manager.AddAgent(helloAgent{})).To(Succeed())
@@ -161,17 +161,17 @@ func startHelloManager() *helloManager {
 	return m
 }
 
-func (m *helloManager) requests(context.Context) (int, error) { return int(m.sent.Load()), nil }
+func (m *helloManager) requests(context.Context) (int, error) { return int(m.count.Load()), nil }
 
 // counting is a transport that counts requests.
 type counting struct {
-	next http.RoundTripper
-	sent *atomic.Int64
+	transport http.RoundTripper
+	count     *atomic.Int64
 }
 
 func (c *counting) RoundTrip(request *http.Request) (*http.Response, error) {
-	c.sent.Add(1)
-	return c.next.RoundTrip(request)
+	c.count.Add(1)
+	return c.transport.RoundTrip(request)
 }
 
 // helloAgent is an add-on with one Deployment.

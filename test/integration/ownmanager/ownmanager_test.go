@@ -22,9 +22,9 @@ const (
 	opened = interlockv1alpha1.GateOpen
 	// quiet is how long the requests of a manager are counted: four polls of OCM's registration agent.
 	quiet = 8 * time.Second
-	// perQuiet bounds the requests of a manager in that time, while nothing changes. A watch that ends is one.
+	// perQuiet bounds the requests of a manager in that time while nothing changes. A watch that ends causes a request.
 	perQuiet = 5
-	// perChange bounds its requests after a change of the add-on.
+	// perChange bounds the requests of a manager after a change of the add-on.
 	perChange = 60
 
 	firstImage, secondImage = "registry.example/agent:1", "registry.example/agent:2"
@@ -32,7 +32,7 @@ const (
 
 // ownManager is the manager of an add-on.
 type ownManager interface {
-	// requests counts all requests that it has sent to the hub.
+	// requests counts all requests of the manager to the hub.
 	requests(ctx context.Context) (int, error)
 }
 
@@ -77,11 +77,11 @@ var _ = Describe("An add-on with its own manager", Ordered, func() {
 		}
 
 		By("its dependency being installed")
-		began := time.Now()
+		start := time.Now()
 		install(ctx, "base")
 		for name := range managers {
 			Eventually(workContent).WithContext(ctx).WithArguments(name).ShouldNot(BeEmpty())
-			AddReportEntry("from the installation of the dependency until the ManifestWork of "+name, time.Since(began).String())
+			AddReportEntry("from the installation of the dependency until the ManifestWork of "+name, time.Since(start).String())
 			Eventually(history.Made.First).WithArguments(cluster, name).Should(BeNumerically(">", 0), "the history follows")
 			Eventually(history.Available.First).WithArguments(cluster, "base").Should(BeNumerically(">", 0))
 			Expect(history.Made.First(cluster, name)).To(BeNumerically(">", history.Available.First(cluster, "base")))
@@ -131,11 +131,11 @@ func expectQuiet(ctx context.Context, managers map[string]ownManager) {
 	Expect(err).NotTo(HaveOccurred())
 	defer w.Stop()
 	Expect(w.Settle(ctx, 3*time.Second)).To(Succeed())
-	before := map[string]int{}
+	requestsBefore := map[string]int{}
 	for name, manager := range managers {
-		before[name], err = manager.requests(ctx)
+		requestsBefore[name], err = manager.requests(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(before[name]).To(BeNumerically(">", 0), name)
+		Expect(requestsBefore[name]).To(BeNumerically(">", 0), name)
 	}
 	counts, err := w.Quiet(ctx, quiet)
 	Expect(err).NotTo(HaveOccurred())
@@ -145,44 +145,44 @@ func expectQuiet(ctx context.Context, managers map[string]ownManager) {
 	}
 	Expect(w.Findings(ctx)).To(BeEmpty())
 	for name, manager := range managers {
-		after, err := manager.requests(ctx)
+		requestsAfter, err := manager.requests(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		AddReportEntry(fmt.Sprintf("requests of the manager of %s in %s", name, quiet), after-before[name])
-		Expect(after-before[name]).To(BeNumerically("<=", perQuiet), name)
+		AddReportEntry(fmt.Sprintf("requests of the manager of %s in %s", name, quiet), requestsAfter-requestsBefore[name])
+		Expect(requestsAfter-requestsBefore[name]).To(BeNumerically("<=", perQuiet), name)
 	}
 }
 
-// expectNoRetries changes an add-on whose gate is closed: its manager tries to set RegistrationApplied again, and soon stops.
+// expectNoRetries changes an add-on whose gate is closed. Its manager tries to set RegistrationApplied again, and soon stops.
 func expectNoRetries(ctx context.Context, name string, manager ownManager) {
 	GinkgoHelper()
-	before, err := manager.requests(ctx)
+	requestsBefore, err := manager.requests(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	touch(ctx, name, fmt.Sprint(before))
-	Eventually(manager.requests).WithContext(ctx).Should(BeNumerically(">", before), name)
-	var after int
-	Eventually(func() (sent int, err error) {
-		earlier := after
-		after, err = manager.requests(ctx)
-		return after - earlier, err
+	touch(ctx, name, fmt.Sprint(requestsBefore))
+	Eventually(manager.requests).WithContext(ctx).Should(BeNumerically(">", requestsBefore), name)
+	var requestsAfter int
+	Eventually(func() (increase int, err error) {
+		previous := requestsAfter
+		requestsAfter, err = manager.requests(ctx)
+		return requestsAfter - previous, err
 	}).WithContext(ctx).WithPolling(2*time.Second).Should(BeZero(), name)
-	AddReportEntry("requests of the manager of "+name+" after one change", after-before)
-	Expect(after-before).To(BeNumerically("<=", perChange), name)
+	AddReportEntry("requests of the manager of "+name+" after one change", requestsAfter-requestsBefore)
+	Expect(requestsAfter-requestsBefore).To(BeNumerically("<=", perChange), name)
 }
 
 // declareWarned replaces the declaration of a registered add-on, and returns the warnings of the hub's API server.
-func declareWarned(ctx context.Context, name, declares string) (warnings []string, err error) {
+func declareWarned(ctx context.Context, name, declaration string) (warnings []string, err error) {
 	config := rest.CopyConfig(hub.Config)
 	config.WarningHandler = warningsInto(func(text string) { warnings = append(warnings, text) })
 	writer, err := client.New(config, client.Options{Scheme: hub.Client.Scheme()})
 	if err != nil {
 		return nil, err
 	}
-	registered := registration(name)
-	if err := writer.Get(ctx, client.ObjectKeyFromObject(registered), registered); err != nil {
+	registration := registration(name)
+	if err := writer.Get(ctx, client.ObjectKeyFromObject(registration), registration); err != nil {
 		return nil, err
 	}
-	registered.Annotations[interlockv1alpha1.DependenciesAnnotation] = declares
-	err = writer.Update(ctx, registered)
+	registration.Annotations[interlockv1alpha1.DependenciesAnnotation] = declaration
+	err = writer.Update(ctx, registration)
 	return warnings, err
 }
 

@@ -1,5 +1,6 @@
-// Package ownmanager shows, on a hub and a managed cluster of real OCM, that the gate holds for add-ons which their own managers
-// deploy, and what does not wait there. Two of them are cluster-proxy and managed-serviceaccount, with their own binaries.
+// Package ownmanager shows, on a hub and a managed cluster of real OCM, that the gate also holds back add-ons that their own managers
+// deploy, and which
+// of their objects do not wait. Two of the add-ons are cluster-proxy and managed-serviceaccount, with their own binaries.
 package ownmanager
 
 import (
@@ -23,9 +24,9 @@ const cluster = "cluster1"
 var (
 	hub     *ocm.Hub
 	history *ocmsuite.History
-	// interlocked is Interlock on the hub.
-	interlocked *interlock.Interlock
-	// addonManager is that of Interlock.
+	// deployment is the deployment of Interlock on the hub.
+	deployment *interlock.Interlock
+	// addonManager is Interlock's addon-manager.
 	addonManager *interlock.Running
 )
 
@@ -36,32 +37,32 @@ func TestOwnManager(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
-	interlocked = interlock.Deploy(ctx, hub)
-	webhook := interlocked.Serve("--lifecycle")
+	deployment = interlock.Deploy(ctx, hub)
+	webhook := deployment.Serve("--lifecycle")
 	DeferCleanup(func() error { return errors.Join(addonManager.Kill(), webhook.Kill()) })
 	managed, err := hub.Join(ctx, cluster, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second})
 	Expect(err).NotTo(HaveOccurred())
 	ocmsuite.RunWorkloads(managed)
 	renewLease(managed, serviceAccounts)
 	history = ocmsuite.Follow(hub)
-	// An add-on with which Interlock probes the form of the gate rule.
+	// The form of the gate rule is probed with this add-on.
 	register(ctx, "probed", "")
 	install(ctx, "probed")
 	manage(ctx, "webhook")
 }, NodeTimeout(5*time.Minute))
 
-// A spec that fails reports all add-ons.
+// A failed spec reports all add-ons.
 var _ = JustAfterEach(func(ctx context.Context) {
 	if !CurrentSpecReport().Failed() {
 		return
 	}
-	var installed addonv1alpha1.ManagedClusterAddOnList
-	Expect(hub.Client.List(ctx, &installed)).To(Succeed())
-	for i := range installed.Items {
-		installed.Items[i].ManagedFields = nil
-		content, err := yaml.Marshal(&installed.Items[i])
+	var addOns addonv1alpha1.ManagedClusterAddOnList
+	Expect(hub.Client.List(ctx, &addOns)).To(Succeed())
+	for i := range addOns.Items {
+		addOns.Items[i].ManagedFields = nil
+		content, err := yaml.Marshal(&addOns.Items[i])
 		Expect(err).NotTo(HaveOccurred())
-		AddReportEntry(installed.Items[i].Name, string(content))
+		AddReportEntry(addOns.Items[i].Name, string(content))
 	}
 })
 
@@ -71,7 +72,7 @@ func manage(ctx context.Context, form string) {
 	if addonManager != nil {
 		Expect(addonManager.Stop(ctx)).To(Succeed())
 	}
-	addonManager = interlocked.Manage("--lifecycle", "--guard="+form)
+	addonManager = deployment.Manage("--lifecycle", "--guard="+form)
 	Eventually(addonManager.Printed).WithContext(ctx).WithArguments("Gate rule is in force").Should(BeTrue())
 }
 
@@ -79,10 +80,10 @@ func manage(ctx context.Context, form string) {
 func renewLease(managed *ocm.ManagedCluster, addOn string) {
 	GinkgoHelper()
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- managed.RenewLease(ctx, addOn, time.Minute) }()
+	exit := make(chan error, 1)
+	go func() { exit <- managed.RenewLease(ctx, addOn, time.Minute) }()
 	DeferCleanup(func() {
 		stop()
-		Expect(<-ended).To(Succeed())
+		Expect(<-exit).To(Succeed())
 	})
 }

@@ -21,7 +21,7 @@ const (
 	mergePatch = types.MergePatchType
 )
 
-// message is that of the condition Degraded of add-on gateway on a managed cluster.
+// message returns the message of Degraded of the add-on gateway on a managed cluster.
 func message(ctx context.Context, cluster string) func() (string, error) {
 	return func() (string, error) {
 		addOn := &unstructured.Unstructured{}
@@ -29,9 +29,9 @@ func message(ctx context.Context, cluster string) func() (string, error) {
 		addOn.SetKind("ManagedClusterAddOn")
 		err := hub.Client.Get(ctx, client.ObjectKey{Namespace: cluster, Name: "gateway"}, addOn)
 		conditions, _, _ := unstructured.NestedSlice(addOn.Object, "status", "conditions")
-		for _, one := range conditions {
-			if one := one.(map[string]any); one["type"] == "Degraded" {
-				return one["message"].(string), err
+		for _, item := range conditions {
+			if condition := item.(map[string]any); condition["type"] == "Degraded" {
+				return condition["message"].(string), err
 			}
 		}
 		return "", err
@@ -51,7 +51,7 @@ var _ = Describe("A dependency that is not installed", func() {
 			"--kubeconfig", hub.Kubeconfig(), "--leader-elect=false", "--guard=off",
 			"--metrics-bind-address=0", "--health-probe-bind-address=0",
 		}
-		running := setup.Run(manager, flags...)
+		session := setup.Run(manager, flags...)
 		create(ctx, `
 {apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: nowhere, namespace: unbound}, spec: {}}
 ---
@@ -68,7 +68,7 @@ spec: {installStrategy: {type: Manual}}
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: gateway, namespace: a}, spec: {}}
 ---
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: gateway, namespace: d}, spec: {}}`)
-		everywhere := func(explanation string) {
+		expectReported := func(explanation string) {
 			GinkgoHelper()
 			for _, cluster := range []string{"a", "d"} {
 				Eventually(message(ctx, cluster)).Should(HaveSuffix("available. (not installed: "+explanation+")"), cluster)
@@ -76,66 +76,65 @@ spec: {installStrategy: {type: Manual}}
 				Expect(out).To(ContainSubstring("found: 'not installed: "+explanation+"'"), errOut)
 			}
 		}
-		everywhere("it has no ClusterManagementAddOn on this hub")
+		expectReported("it has no ClusterManagementAddOn on this hub")
 
-		registered := create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+		registration := create(ctx, `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
 			metadata: {name: keys}, spec: {installStrategy: {type: Placements, placements: [{namespace: unbound, name: nowhere}]}}}`)[0]
 		const unselected = "none of its Placements selects this cluster"
-		everywhere(unselected)
+		expectReported(unselected)
 
 		By("OCM installing it on one of the clusters")
-		seen := messagesOf(ctx, "d")
-		patch(ctx, registered, `{"spec": {"installStrategy": {"placements": [{"namespace": "places", "name": "on-d"}]}}}`)
+		messages := messagesOf(ctx, "d")
+		patch(ctx, registration, `{"spec": {"installStrategy": {"placements": [{"namespace": "places", "name": "on-d"}]}}}`)
 		Eventually(message(ctx, "d")).Should(ContainSubstring("(being installed since 2"))
 		Consistently(message(ctx, "a")).WithTimeout(11 * time.Second).Should(HaveSuffix(unselected + ")"))
-		Expect(seen()).To(HaveLen(1), "writes of Degraded since it was installed")
+		Expect(messages()).To(HaveLen(1), "writes of Degraded since it was installed")
 
 		By("addon-manager restarting")
-		running.Interrupt().Wait(30 * time.Second)
-		seen = messagesOf(ctx, "a")
-		running = setup.Run(manager, flags...)
-		Eventually(running.Err).WithTimeout(30 * time.Second).Should(gbytes.Say("Starting Controller"))
+		session.Interrupt().Wait(30 * time.Second)
+		messages = messagesOf(ctx, "a")
+		session = setup.Run(manager, flags...)
+		Eventually(session.Err).WithTimeout(30 * time.Second).Should(gbytes.Say("Starting Controller"))
 
 		By("OCM removing it")
-		installed := &unstructured.Unstructured{}
-		installed.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
-		installed.SetKind("ManagedClusterAddOn")
-		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "d", Name: keys}, installed)).To(Succeed())
-		patch(ctx, installed, `{"metadata": {"finalizers": ["example.com/cleaning-up"]}}`)
-		patch(ctx, registered, `{"spec": {"installStrategy": {"placements": [{"namespace": "unbound", "name": "nowhere"}]}}}`)
+		object := &unstructured.Unstructured{}
+		object.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+		object.SetKind("ManagedClusterAddOn")
+		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "d", Name: keys}, object)).To(Succeed())
+		patch(ctx, object, `{"metadata": {"finalizers": ["example.com/cleaning-up"]}}`)
+		patch(ctx, registration, `{"spec": {"installStrategy": {"placements": [{"namespace": "unbound", "name": "nowhere"}]}}}`)
 		Eventually(message(ctx, "d")).Should(ContainSubstring("; being removed since 2"))
-		Expect(seen()).To(BeEmpty(), "writes of Degraded because of the restart")
-		patch(ctx, installed, `{"metadata": {"finalizers": null}}`)
-		everywhere(unselected)
+		Expect(messages()).To(BeEmpty(), "writes of Degraded because of the restart")
+		patch(ctx, object, `{"metadata": {"finalizers": null}}`)
+		expectReported(unselected)
 	}, NodeTimeout(3*time.Minute))
 })
 
-// messagesOf watches gateway on a managed cluster, and returns a function that returns the messages
-// that Degraded has had since then.
+// messagesOf watches gateway on a managed cluster. The returned function returns the new messages of Degraded since then.
 func messagesOf(ctx context.Context, cluster string) func() []string {
 	GinkgoHelper()
-	before, err := message(ctx, cluster)()
+	latest, err := message(ctx, cluster)()
 	Expect(err).NotTo(HaveOccurred())
 	addOns := &unstructured.UnstructuredList{}
 	addOns.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
 	addOns.SetKind("ManagedClusterAddOnList")
-	watched, err := hub.Client.Watch(ctx, addOns, client.InNamespace(cluster), client.MatchingFields{"metadata.name": "gateway"})
+	watcher, err := hub.Client.Watch(ctx, addOns, client.InNamespace(cluster), client.MatchingFields{"metadata.name": "gateway"})
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watched.Stop)
+	DeferCleanup(watcher.Stop)
 	var mutex sync.Mutex
 	var messages []string
 	go func() {
-		for event := range watched.ResultChan() {
-			changed, isAddOn := event.Object.(*unstructured.Unstructured)
+		for event := range watcher.ResultChan() {
+			object, isAddOn := event.Object.(*unstructured.Unstructured)
 			if !isAddOn {
 				continue // the watch has ended with an error
 			}
-			conditions, _, _ := unstructured.NestedSlice(changed.UnstructuredContent(), "status", "conditions")
-			for _, one := range conditions {
-				if one := one.(map[string]any); one["type"] == "Degraded" && one["message"] != before {
-					before = one["message"].(string)
+			conditions, _, _ := unstructured.NestedSlice(object.UnstructuredContent(), "status", "conditions")
+			for _, item := range conditions {
+				if condition := item.(map[string]any); condition["type"] == "Degraded" && condition["message"] != latest {
+					latest = condition["message"].(string)
 					mutex.Lock()
-					messages = append(messages, before)
+					messages = append(messages, latest)
 					mutex.Unlock()
 				}
 			}

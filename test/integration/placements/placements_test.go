@@ -1,6 +1,5 @@
-// Package placements runs the verbs of the plugin that read Placements and what add-ons
-// install, on OCM's own hub: with the rights of deploy/plugin-reader, and compared with
-// what OCM's placement controller decides.
+// Package placements runs the verbs of the plugin that read Placements and installations, on OCM's own hub. They run with the
+// permissions of deploy/plugin-reader, and are compared with the decisions of OCM's placement controller.
 package placements
 
 import (
@@ -38,7 +37,7 @@ var (
 	plugin string
 )
 
-// objects are those of the hub.
+// objects are created on the hub.
 const objects = `
 {apiVersion: v1, kind: Namespace, metadata: {name: places}}
 ---
@@ -92,42 +91,42 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(hub.Stop)
 	create(ctx, objects)
 	grant(ctx)
-	for name, of := range map[string]string{
+	for name, labels := range map[string]string{
 		"a": "{set: first, zone: east}", "b": "{set: first, zone: west}", "c": "{set: second, zone: east}", "d": "{set: second, gpu: some}",
 	} {
-		join(ctx, name, of)
+		join(ctx, name, labels)
 	}
 	tainted := join(ctx, "e", "{set: first}")
 	Expect(hub.Client.Patch(ctx, tainted, client.RawPatch("application/merge-patch+json",
 		[]byte(`{"spec": {"taints": [{"key": "gpu", "value": "yes", "effect": "NoSelectIfNew"}]}}`)))).To(Succeed())
 }, NodeTimeout(5*time.Minute))
 
-// join creates a managed cluster, available and with a claim. Its own set is its label set.
+// join creates a managed cluster that is available and has a claim. Its ManagedClusterSet is its label set.
 func join(ctx context.Context, name, labels string) *unstructured.Unstructured {
 	labels = strings.Replace(labels, "set:", "cluster.open-cluster-management.io/clusterset:", 1)
-	created := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
+	object := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
 		metadata: {name: `+name+`, labels: `+labels+`}, spec: {hubAcceptsClient: true}}`)[0]
 	status := `{"status": {"clusterClaims": [{"name": "platform", "value": "on-` + name + `"}],
 		"conditions": [{"type": "ManagedClusterConditionAvailable", "status": "True",
 		"reason": "Test", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
-	Expect(hub.Client.Status().Patch(ctx, created, client.RawPatch("application/merge-patch+json", []byte(status)))).To(Succeed())
-	Eventually(func(g Gomega) { // OCM taints what it has not heard of
-		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(created), created)).To(Succeed())
-		taints, _, _ := unstructured.NestedSlice(created.Object, "spec", "taints")
+	Expect(hub.Client.Status().Patch(ctx, object, client.RawPatch("application/merge-patch+json", []byte(status)))).To(Succeed())
+	Eventually(func(g Gomega) { // OCM taints clusters that it has not observed
+		g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+		taints, _, _ := unstructured.NestedSlice(object.Object, "spec", "taints")
 		g.Expect(taints).To(BeEmpty())
 	}).Should(Succeed())
-	return created
+	return object
 }
 
-func create(ctx context.Context, manifests string) (all []*unstructured.Unstructured) {
+func create(ctx context.Context, manifests string) (objects []*unstructured.Unstructured) {
 	GinkgoHelper()
 	for _, manifest := range strings.Split(manifests, "\n---\n") {
 		object := &unstructured.Unstructured{}
 		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
 		Eventually(func() error { return hub.Client.Create(ctx, object) }).Should(Succeed(), manifest)
-		all = append(all, object)
+		objects = append(objects, object)
 	}
-	return all
+	return objects
 }
 
 // run runs the plugin as the user reader.
@@ -149,8 +148,8 @@ func file(content string) string {
 	return path
 }
 
-// decided waits for OCM to decide on a Placement, and returns the clusters.
-func decided(ctx context.Context, placement *unstructured.Unstructured) []string {
+// decidedClusters waits for OCM to decide on a Placement, and returns the clusters.
+func decidedClusters(ctx context.Context, placement *unstructured.Unstructured) []string {
 	GinkgoHelper()
 	clusters := []string{}
 	Eventually(func(g Gomega) {
@@ -165,9 +164,9 @@ func decided(ctx context.Context, placement *unstructured.Unstructured) []string
 			client.MatchingLabels{"cluster.open-cluster-management.io/placement": placement.GetName()})).To(Succeed())
 		clusters = []string{}
 		for _, decision := range decisions.Items {
-			listed, _, _ := unstructured.NestedSlice(decision.Object, "status", "decisions")
-			for _, one := range listed {
-				clusters = append(clusters, one.(map[string]any)["clusterName"].(string))
+			items, _, _ := unstructured.NestedSlice(decision.Object, "status", "decisions")
+			for _, item := range items {
+				clusters = append(clusters, item.(map[string]any)["clusterName"].(string))
 			}
 		}
 		g.Expect(clusters).To(HaveLen(int(selected)))
@@ -176,23 +175,24 @@ func decided(ctx context.Context, placement *unstructured.Unstructured) []string
 }
 
 var _ = Describe("impact --placement", func() {
-	DescribeTable("selects what OCM's placement controller selects", func(ctx context.Context, namespace, spec string, want ...string) {
-		// A name of its own: decisions of a deleted Placement of the same name would keep clusters with the taint NoSelectIfNew.
+	DescribeTable("selects what OCM's placement controller selects", func(ctx context.Context, namespace, spec string, expected ...string) {
+		// The Placement has a name of its own, because decisions of a deleted Placement of the same name would keep clusters with the
+		// taint NoSelectIfNew.
 		manifest := `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
 			metadata: {name: tried-` + rand.String(5) + `, namespace: ` + namespace + `}, spec: ` + spec + `}`
 		out, errOut := run("impact", "--install", "app", "--placement", file(manifest), "-o", "json")
-		var found struct{ Placement struct{ Clusters []string } }
+		var plan struct{ Placement struct{ Clusters []string } }
 		if !strings.Contains(errOut, "selects no managed cluster") {
-			Expect(json.Unmarshal([]byte(out), &found)).To(Succeed(), errOut)
+			Expect(json.Unmarshal([]byte(out), &plan)).To(Succeed(), errOut)
 		}
-		Expect(found.Placement.Clusters).To(ConsistOf(want), errOut)
+		Expect(plan.Placement.Clusters).To(ConsistOf(expected), errOut)
 
 		placement := create(ctx, manifest)[0]
 		DeferCleanup(func(ctx context.Context) {
 			Expect(hub.Client.Delete(ctx, placement)).To(Succeed())
 			Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKeyFromObject(placement), placement) }).ShouldNot(Succeed())
 		})
-		Expect(decided(ctx, placement)).To(ConsistOf(want), "OCM's decision")
+		Expect(decidedClusters(ctx, placement)).To(ConsistOf(expected), "OCM's decision")
 	},
 		Entry("bound sets", "places", "{}", "a", "b", "d"),
 		Entry("no bound set", "unbound", "{}"),
@@ -228,10 +228,10 @@ spec: {workload: {manifests: [{apiVersion: example.com/v1, kind: Certificate, me
 })
 
 var _ = Describe("lint --live", func() {
-	It("finds where a Placement installs an add-on without what it requires", func(ctx context.Context) {
+	It("finds where a Placement installs an add-on without its dependencies", func(ctx context.Context) {
 		placement := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
 			metadata: {name: linted, namespace: places}, spec: {clusterSets: [first]}}`)[0]
-		Expect(decided(ctx, placement)).To(ConsistOf("a", "b"))
+		Expect(decidedClusters(ctx, placement)).To(ConsistOf("a", "b"))
 		out, errOut := run("lint", "--live", file(`{kind: ClusterManagementAddOn, metadata: {name: app}, spec: {
 			installStrategy: {type: Placements, placements: [{name: linted, namespace: places}]}, dependencies: [{name: certs, message: m}]}}`))
 		Expect(out).To(ContainSubstring(`on 2 managed clusters where "certs", which it needs, is not installed: a, b`), errOut)

@@ -33,19 +33,19 @@ import (
 )
 
 const (
-	deployed = "../../../deploy/"
-	// interlock is the namespace of Interlock's parts.
+	deployFolder = "../../../deploy/"
+	// interlock is the namespace of Interlock's components.
 	interlock = "interlock-system"
 )
 
-func read(path string) string {
+func readManifest(path string) string {
 	GinkgoHelper()
-	content, err := os.ReadFile(deployed + path)
+	content, err := os.ReadFile(deployFolder + path)
 	Expect(err).NotTo(HaveOccurred())
 	return string(content)
 }
 
-// grant gives the user reader the roles that ship, and nothing else.
+// grant gives the user reader only the roles that ship.
 func grant(ctx context.Context) {
 	create(ctx, "{apiVersion: v1, kind: Namespace, metadata: {name: "+interlock+"}}")
 	for kind, file := range map[string]string{"ClusterRole": "clusterrole.yaml", "Role": "role.yaml"} {
@@ -53,15 +53,15 @@ func grant(ctx context.Context) {
 		if kind == "Role" {
 			namespace = ", namespace: " + interlock
 		}
-		in(ctx, interlock, read("plugin-reader/"+file))
+		deploy(ctx, interlock, readManifest("plugin-reader/"+file))
 		create(ctx, `{apiVersion: rbac.authorization.k8s.io/v1, kind: `+kind+`Binding, metadata: {name: reader`+namespace+`},
 			roleRef: {apiGroup: rbac.authorization.k8s.io, kind: `+kind+`, name: interlock-plugin-reader},
 			subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]}`)
 	}
 }
 
-// in creates an object of a kustomization, in a namespace if it has one.
-func in(ctx context.Context, namespace, manifest string) {
+// deploy creates an object of a kustomization, in a namespace if the kind is namespaced.
+func deploy(ctx context.Context, namespace, manifest string) {
 	GinkgoHelper()
 	object := &unstructured.Unstructured{}
 	Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
@@ -72,24 +72,24 @@ func in(ctx context.Context, namespace, manifest string) {
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, object)) })
 }
 
-// recorder is a proxy that remembers what the plugin requests, and what of it is refused.
+// recorder is a proxy that records the requests of the plugin, and those that are refused.
 type recorder struct {
 	*httptest.Server
 	mutex    sync.Mutex
 	requests []request.RequestInfo
-	refused  []string
+	refusals []string
 }
 
 func newRecorder() *recorder {
 	GinkgoHelper()
-	to, err := url.Parse(hub.Config.Host)
+	target, err := url.Parse(hub.Config.Host)
 	Expect(err).NotTo(HaveOccurred())
 	transport, err := rest.TransportFor(hub.Config)
 	Expect(err).NotTo(HaveOccurred())
 	r := &recorder{}
 	resolver := &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 	proxy := &httputil.ReverseProxy{
-		Rewrite: func(request *httputil.ProxyRequest) { request.SetURL(to) }, Transport: transport, FlushInterval: -1,
+		Rewrite: func(request *httputil.ProxyRequest) { request.SetURL(target) }, Transport: transport, FlushInterval: -1,
 		ModifyResponse: func(response *http.Response) error {
 			info, err := resolver.NewRequestInfo(response.Request)
 			if err != nil || !info.IsResourceRequest {
@@ -99,7 +99,7 @@ func newRecorder() *recorder {
 			defer r.mutex.Unlock()
 			r.requests = append(r.requests, *info)
 			if response.StatusCode == http.StatusForbidden {
-				r.refused = append(r.refused, strings.Join([]string{info.Verb, info.Resource, info.Namespace, info.Name}, " "))
+				r.refusals = append(r.refusals, strings.Join([]string{info.Verb, info.Resource, info.Namespace, info.Name}, " "))
 			}
 			return nil
 		},
@@ -109,8 +109,8 @@ func newRecorder() *recorder {
 	return r
 }
 
-// made reports whether a request needed a right.
-func (r *recorder) made(group, resource, verb, name string) bool {
+// needed reports whether a request needed a right.
+func (r *recorder) needed(group, resource, verb, name string) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return slices.ContainsFunc(r.requests, func(info request.RequestInfo) bool {
@@ -118,11 +118,11 @@ func (r *recorder) made(group, resource, verb, name string) bool {
 	})
 }
 
-// unused are the rights of a role that no request needed.
+// unused returns the rights of a role that no request needed.
 func (r *recorder) unused(file string) (unused []string) {
 	GinkgoHelper()
 	var role rbacv1.Role
-	Expect(yaml.UnmarshalStrict([]byte(read("plugin-reader/"+file)), &role)).To(Succeed())
+	Expect(yaml.UnmarshalStrict([]byte(readManifest("plugin-reader/"+file)), &role)).To(Succeed())
 	for _, rule := range role.Rules {
 		names := rule.ResourceNames
 		if len(names) == 0 {
@@ -131,7 +131,7 @@ func (r *recorder) unused(file string) (unused []string) {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
 				for _, name := range names {
-					if !r.made(rule.APIGroups[0], resource, verb, name) {
+					if !r.needed(rule.APIGroups[0], resource, verb, name) {
 						unused = append(unused, fmt.Sprintf("%s: %s %s %s", file, verb, resource, name))
 					}
 				}
@@ -141,7 +141,7 @@ func (r *recorder) unused(file string) (unused []string) {
 	return unused
 }
 
-// needsAll depends on whatever a declaration can depend on, so that all of it is read.
+// needsAll has every kind of dependency that a declaration can have, so that the plugin reads all of them.
 const needsAll = `
 apiVersion: addon.open-cluster-management.io/v1alpha1
 kind: ClusterManagementAddOn
@@ -164,28 +164,28 @@ spec:
 `
 
 var _ = Describe("deploy/plugin-reader", func() {
-	It("is what all verbs need, and no more", func(ctx context.Context) {
-		in(ctx, "", needsAll)
-		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: needy}, spec: {
+	It("has exactly the permissions that all verbs need", func(ctx context.Context) {
+		deploy(ctx, "", needsAll)
+		deploy(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {name: needy}, spec: {
 			configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, namespace: d, name: any}]}}`)
-		in(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterFacts, metadata: {name: d}}`)
-		in(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: any},
+		deploy(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterFacts, metadata: {name: d}}`)
+		deploy(ctx, "d", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnDeploymentConfig, metadata: {name: any},
 			spec: {customizedVariables: [{name: app, value: "no"}]}}`)
-		in(ctx, "", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: on-demand,
+		deploy(ctx, "", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: on-demand,
 			annotations: {dependency.addon.open-cluster-management.io/install-on-demand: "true"}}, spec: {}}`)
-		in(ctx, "", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: certs-by-label},
+		deploy(ctx, "", `{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: certs-by-label},
 			spec: {installStrategy: {type: Placements, placements: [{name: any, namespace: places}]}}}`)
-		in(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnInstallation, metadata: {name: on-demand},
+		deploy(ctx, "d", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnInstallation, metadata: {name: on-demand},
 			spec: {requestedBy: [{addOn: needy, removal: Keep}]}}`)
-		in(ctx, "", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy, metadata: {name: edge},
+		deploy(ctx, "", `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy, metadata: {name: edge},
 			spec: {overrides: [{addOn: needy, dependency: certs, type: Optional}]}}`)
-		hasConfig(ctx, "d", "needy")
-		interlockParts(ctx)
-		recorded := newRecorder()
+		awaitConfig(ctx, "d", "needy")
+		createInterlockParts(ctx)
+		recorder := newRecorder()
 		GinkgoT().Setenv("KUBECONFIG", filepath.Join(GinkgoT().TempDir(), "none"))
-		reader := []string{"--server", recorded.URL, "--as", "reader"}
-		verbs := func(all ...string) {
-			for _, verb := range all {
+		reader := []string{"--server", recorder.URL, "--as", "reader"}
+		runVerbs := func(verbs ...string) {
+			for _, verb := range verbs {
 				command := exec.Command(plugin, append(strings.Fields(verb), reader...)...)
 				out, err := command.CombinedOutput()
 				GinkgoWriter.Printf("%s (%v):\n%s\n", verb, err, out)
@@ -195,69 +195,70 @@ var _ = Describe("deploy/plugin-reader", func() {
 		}
 		placement := file(`{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement,
 			metadata: {name: tried, namespace: places}, spec: {}}`)
-		declared := file(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: app}, spec: {
+		app := file(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn, metadata: {name: app}, spec: {
 			installStrategy: {type: Placements, placements: [{name: any, namespace: places}]}, dependencies: [{name: certs, message: m}]}}`)
-		verbs("why", "why needy -n d", "tree needy", "graph", "status -A", "status -n c", "status -l zone=east", "status --summary -A",
+		runVerbs("why", "why needy -n d", "tree needy", "graph", "status -A", "status -n c", "status -l zone=east", "status --summary -A",
 			"report", "describe needy", "suggest", "snapshot -", "events needy -n d", "wait needy -n d --timeout 3s",
-			"impact --remove certs", "impact --install app --placement "+placement, "lint --live "+declared, "doctor",
+			"impact --remove certs", "impact --install app --placement "+placement, "lint --live "+app, "doctor",
 			"index build --live --to "+GinkgoT().TempDir())
 		for _, name := range []string{"policy", "binding"} { // until then, the gate rule is a webhook
 			content, err := manifests.Gate.ReadFile("gate/" + name + ".yaml")
 			Expect(err).NotTo(HaveOccurred())
-			in(ctx, "", string(content))
+			deploy(ctx, "", string(content))
 		}
-		verbs("doctor")
+		runVerbs("doctor")
 		for _, verb := range []string{"events needy -n d -w", "status -A -w"} {
 			session, err := gexec.Start(exec.Command(plugin, append(strings.Fields(verb), reader...)...), GinkgoWriter, GinkgoWriter)
 			Expect(err).NotTo(HaveOccurred())
 			DeferCleanup(session.Kill)
 		}
 		Eventually(func() []string {
-			return slices.Concat(recorded.unused("clusterrole.yaml"), recorded.unused("role.yaml"))
+			return slices.Concat(recorder.unused("clusterrole.yaml"), recorder.unused("role.yaml"))
 		}, 20*time.Second).Should(BeEmpty(), "rights that no verb needs")
-		recorded.mutex.Lock()
-		defer recorded.mutex.Unlock()
-		Expect(recorded.refused).To(BeEmpty())
+		recorder.mutex.Lock()
+		defer recorder.mutex.Unlock()
+		Expect(recorder.refusals).To(BeEmpty())
 	})
 })
 
-// hasConfig waits until OCM refers to the AddOnDeploymentConfig of an add-on, and writes its
-// hash, as the manager of the add-on does.
-func hasConfig(ctx context.Context, namespace, addOn string) {
+// awaitConfig waits until OCM refers to the AddOnDeploymentConfig of an add-on. It then writes the config's hash, as the manager of the
+// add-on does.
+func awaitConfig(ctx context.Context, namespace, addOn string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		found := &addonv1alpha1.ManagedClusterAddOn{}
-		g.Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: addOn}, found)).To(Succeed())
-		g.Expect(found.Status.ConfigReferences).To(HaveLen(1))
-		desired := found.Status.ConfigReferences[0].DesiredConfig
+		object := &addonv1alpha1.ManagedClusterAddOn{}
+		g.Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: addOn}, object)).To(Succeed())
+		g.Expect(object.Status.ConfigReferences).To(HaveLen(1))
+		desired := object.Status.ConfigReferences[0].DesiredConfig
 		g.Expect(desired).NotTo(BeNil())
 		if desired.SpecHash == "" {
 			desired.SpecHash = "any"
-			g.Expect(hub.Client.Status().Update(ctx, found)).To(Succeed())
+			g.Expect(hub.Client.Status().Update(ctx, object)).To(Succeed())
 		}
-		_, refers := fleet.ConfigOf(found)
+		_, refers := fleet.ConfigOf(object)
 		g.Expect(refers).To(BeTrue())
 	}, 20*time.Second).Should(Succeed())
 }
 
-// interlockParts are those that doctor goes on from: it reads a role once it is bound, and what
-// a guard needs once there is one.
-func interlockParts(ctx context.Context) {
+// createInterlockParts creates the objects that make doctor read further: it reads a role once it is bound, and the needs of a guard once
+// there is a guard.
+func createInterlockParts(ctx context.Context) {
 	GinkgoHelper()
 	for _, file := range []string{
 		"clusterrole", "clusterrolebinding", "role", "rolebinding", "webhook-clusterrole", "webhook-clusterrolebinding", "webhook-role",
 		"webhook-rolebinding", "graft-clusterrole", "guard-policy-clusterrole", "guard-policy-clusterrolebinding",
 		"guard-webhook-clusterrole", "guard-webhook-clusterrolebinding", "lifecycle-clusterrole", "deployment",
 	} {
-		in(ctx, interlock, read("hub/"+file+".yaml"))
+		deploy(ctx, interlock, readManifest("hub/"+file+".yaml"))
 	}
-	in(ctx, interlock, read("graft/clusterrolebinding.yaml"))
-	in(ctx, interlock, read("lifecycle/clusterrolebinding.yaml"))
+	deploy(ctx, interlock, readManifest("graft/clusterrolebinding.yaml"))
+	deploy(ctx, interlock, readManifest("lifecycle/clusterrolebinding.yaml"))
 	for _, rule := range []string{names.Guard, names.Gate} {
-		in(ctx, "", "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: "+rule+"}}")
+		deploy(ctx, "", "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: "+rule+"}}")
 	}
-	// The gate rule is checked where the lifecycle is on. addon-manager would write the CA.
-	in(ctx, "", strings.ReplaceAll(read("lifecycle/webhook-configuration.yaml"), "clientConfig:", "clientConfig:\n      caBundle: Q0E="))
+	// The gate rule is checked if the lifecycle is on. addon-manager would write the CA.
+	deploy(ctx, "", strings.ReplaceAll(readManifest("lifecycle/webhook-configuration.yaml"),
+		"clientConfig:", "clientConfig:\n      caBundle: Q0E="))
 	annotate := func(ctx context.Context, value string) {
 		crd := &unstructured.Unstructured{}
 		crd.SetAPIVersion("apiextensions.k8s.io/v1")
@@ -271,6 +272,6 @@ func interlockParts(ctx context.Context) {
 	for _, name := range []string{"policy", "binding"} {
 		content, err := manifests.Guard.ReadFile("guard/" + name + ".yaml")
 		Expect(err).NotTo(HaveOccurred())
-		in(ctx, "", string(content))
+		deploy(ctx, "", string(content))
 	}
 }

@@ -14,19 +14,20 @@ import (
 )
 
 // write sends a request about the object as a user.
-type write func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error
+type write func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error
 
-// patching patches the object; in an apply, the object is named before the rest of the body.
+// patching returns a write that patches the object. An apply names the object before the other fields of the body.
 func patching(kind types.PatchType, body string) write {
-	return func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		return acting.Patch(ctx, object, patchOf(kind, body, object), &client.PatchOptions{FieldManager: "attacker", Force: forced(kind)})
+	return func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		return userClient.Patch(ctx, object, patchOf(kind, body, object),
+			&client.PatchOptions{FieldManager: "attacker", Force: forceOption(kind)})
 	}
 }
 
 func patchingStatus(kind types.PatchType, body string) write {
-	return func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		options := client.PatchOptions{FieldManager: "attacker", Force: forced(kind)}
-		return acting.Status().Patch(ctx, object, patchOf(kind, body, object), &client.SubResourcePatchOptions{PatchOptions: options})
+	return func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		options := client.PatchOptions{FieldManager: "attacker", Force: forceOption(kind)}
+		return userClient.Status().Patch(ctx, object, patchOf(kind, body, object), &client.SubResourcePatchOptions{PatchOptions: options})
 	}
 }
 
@@ -38,7 +39,7 @@ func patchOf(kind types.PatchType, body string, object client.Object) client.Pat
 	return client.RawPatch(kind, []byte(body))
 }
 
-func forced(kind types.PatchType) *bool {
+func forceOption(kind types.PatchType) *bool {
 	if kind != types.ApplyPatchType {
 		return nil
 	}
@@ -51,7 +52,7 @@ const (
 	someTime  = `"reason":"R","message":"","lastTransitionTime":"2026-01-02T03:04:05Z"`
 )
 
-// besideStatus are writes of an object in ways that no part of Interlock uses.
+// besideStatus are writes of an object in ways that no component of Interlock uses.
 var besideStatus = map[string]write{
 	"a label, by JSON patch": patching(types.JSONPatchType, `[{"op":"add","path":"/metadata/labels","value":{"label":"after"}}]`),
 	"a finalizer, by JSON patch": patching(types.JSONPatchType,
@@ -62,27 +63,27 @@ var besideStatus = map[string]write{
 	"an annotation, by apply": patching(types.ApplyPatchType, `"metadata":{"annotations":{"annotation":"after"}}`),
 	"a finalizer, by apply":   patching(types.ApplyPatchType, `"metadata":{"finalizers":["example.com/after"]}`),
 	"an owner, by apply":      patching(types.ApplyPatchType, `"metadata":{"ownerReferences":`+someOwner+`}`),
-	"a label, by update": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"a label, by update": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		object.SetLabels(map[string]string{"label": "after"})
-		return acting.Update(ctx, object)
+		return userClient.Update(ctx, object)
 	},
-	"a new object, by apply": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"a new object, by apply": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		object.SetName("created")
-		return patching(types.ApplyPatchType, `"metadata":{"name":"created"},"spec":{}`)(ctx, acting, object)
+		return patching(types.ApplyPatchType, `"metadata":{"name":"created"},"spec":{}`)(ctx, userClient, object)
 	},
-	"a new object of a generated name": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		fresh := object.DeepCopy()
-		fresh.Object["metadata"] = map[string]any{"namespace": object.GetNamespace(), "generateName": "created-"}
-		return acting.Create(ctx, fresh)
+	"a new object of a generated name": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		created := object.DeepCopy()
+		created.Object["metadata"] = map[string]any{"namespace": object.GetNamespace(), "generateName": "created-"}
+		return userClient.Create(ctx, created)
 	},
-	"its deletion, of one and of all": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		err := acting.Delete(ctx, object.DeepCopy(), client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationOrphan))
+	"its deletion, of one and of all": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		err := userClient.Delete(ctx, object.DeepCopy(), client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationOrphan))
 		Expect(err).To(Satisfy(apierrors.IsForbidden))
-		return acting.DeleteAllOf(ctx, object, client.InNamespace(object.GetNamespace()), client.MatchingLabels(object.GetLabels()))
+		return userClient.DeleteAllOf(ctx, object, client.InNamespace(object.GetNamespace()), client.MatchingLabels(object.GetLabels()))
 	},
 }
 
-// refusedInStatus are writes of the status that change more than one condition, or what is none.
+// refusedInStatus are writes of the status that change more than one condition, or other fields.
 var refusedInStatus = map[string]write{
 	"another condition, by its place": patchingStatus(types.JSONPatchType,
 		`[{"op":"replace","path":"/status/conditions/2/status","value":"Unknown"}]`),
@@ -99,15 +100,15 @@ var refusedInStatus = map[string]write{
 	"another field, by apply": patchingStatus(types.ApplyPatchType, `"status":{"namespace":"after"}`),
 	"a strategic merge patch": patchingStatus(types.StrategicMergePatchType, `{"status":{"conditions":[]}}`),
 	"managedFields, by apply": patchingStatus(types.ApplyPatchType, `"metadata":{"managedFields":[{"manager":"m"}]}`),
-	"an object that is not there": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"an object that is not there": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		object.SetName("created")
-		return patchingStatus(types.ApplyPatchType, `"status":{"conditions":[]}`)(ctx, acting, object)
+		return patchingStatus(types.ApplyPatchType, `"status":{"conditions":[]}`)(ctx, userClient, object)
 	},
-	"a scale": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		return acting.SubResource("scale").Patch(ctx, object, merge(`{"spec":{"replicas":0}}`))
+	"a scale": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		return userClient.SubResource("scale").Patch(ctx, object, merge(`{"spec":{"replicas":0}}`))
 	},
-	"a finalize": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
-		return acting.SubResource("finalize").Patch(ctx, object, merge(`{"metadata":{"finalizers":null}}`))
+	"a finalize": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
+		return userClient.SubResource("finalize").Patch(ctx, object, merge(`{"metadata":{"finalizers":null}}`))
 	},
 }
 
@@ -124,18 +125,18 @@ var ignoredInStatus = map[string]write{
 	"other writers' fields, by their list": patchingStatus(types.JSONPatchType,
 		`[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`),
 	"an unknown field": patchingStatus(types.MergePatchType, `{"status":{"invented":1}}`),
-	"all but the status, by update": func(ctx context.Context, acting client.Client, object *unstructured.Unstructured) error {
+	"all but the status, by update": func(ctx context.Context, userClient client.Client, object *unstructured.Unstructured) error {
 		object.SetLabels(nil)
 		object.SetAnnotations(nil)
 		object.SetFinalizers(nil)
 		object.SetManagedFields([]metav1.ManagedFieldsEntry{{}})
 		object.Object["spec"] = map[string]any{"configs": []any{map[string]any{"group": "g", "resource": "r", "name": "n"}}}
-		return acting.Status().Update(ctx, object)
+		return userClient.Status().Update(ctx, object)
 	},
 }
 
-// written are the writers that managedFields names.
-func written(object *unstructured.Unstructured) []string {
+// writersOf returns the writers that managedFields names.
+func writersOf(object *unstructured.Unstructured) []string {
 	var writers []string
 	for _, entry := range object.GetManagedFields() {
 		writers = append(writers, entry.Manager+" "+entry.Subresource)
@@ -143,53 +144,53 @@ func written(object *unstructured.Unstructured) []string {
 	return writers
 }
 
-// stored is the object as it is now.
-func stored(ctx context.Context, object *unstructured.Unstructured) *unstructured.Unstructured {
+// readObject returns the object as it is stored now.
+func readObject(ctx context.Context, object *unstructured.Unstructured) *unstructured.Unstructured {
 	GinkgoHelper()
-	now := object.DeepCopy()
-	Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), now)).To(Succeed())
-	return now
+	current := object.DeepCopy()
+	Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), current)).To(Succeed())
+	return current
 }
 
 var _ = Describe("Each other way to write", func() {
 	for _, version := range versions {
 		for _, part := range bothParts {
 			It(fmt.Sprintf("a ManagedClusterAddOn through %s, for %s, changes nothing", version, part.user), func(ctx context.Context) {
-				addOn, acting := install(ctx, version, "cluster1"), as(part.user)
-				for what, attack := range besideStatus {
-					Expect(attack(ctx, acting, stored(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), what)
+				addOn, userClient := install(ctx, version, "cluster1"), clientOf(part.user)
+				for name, attack := range besideStatus {
+					Expect(attack(ctx, userClient, readObject(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), name)
 				}
-				for what, attack := range refusedInStatus {
-					Expect(attack(ctx, acting, stored(ctx, addOn))).NotTo(Succeed(), what)
+				for name, attack := range refusedInStatus {
+					Expect(attack(ctx, userClient, readObject(ctx, addOn))).NotTo(Succeed(), name)
 					unchanged(ctx, addOn)
 				}
-				before := written(addOn)
-				for what, attack := range ignoredInStatus {
-					Expect(attack(ctx, acting, stored(ctx, addOn))).To(Succeed(), what)
+				writersBefore := writersOf(addOn)
+				for name, attack := range ignoredInStatus {
+					Expect(attack(ctx, userClient, readObject(ctx, addOn))).To(Succeed(), name)
 					unchanged(ctx, addOn)
-					Expect(written(stored(ctx, addOn))).To(ContainElements(before), what)
+					Expect(writersOf(readObject(ctx, addOn))).To(ContainElements(writersBefore), name)
 				}
 			})
 		}
 		It("a ClusterManagementAddOn through "+version+", for addon-manager, changes no more than managedFields", func(ctx context.Context) {
-			addOn, acting := register(ctx, version), as(manager)
-			for what, attack := range besideStatus {
-				Expect(attack(ctx, acting, stored(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), what)
+			addOn, userClient := register(ctx, version), clientOf(manager)
+			for name, attack := range besideStatus {
+				Expect(attack(ctx, userClient, readObject(ctx, addOn))).To(Satisfy(apierrors.IsForbidden), name)
 			}
-			// The list of owners of fields cannot be limited: an owner whose last field addon-manager writes leaves it.
-			Expect(acting.Patch(ctx, addOn.DeepCopy(), merge(`{"metadata":{"managedFields":[{}]}}`))).To(Succeed())
+			// The list of field owners cannot be limited. An owner leaves the list when addon-manager writes its last field.
+			Expect(userClient.Patch(ctx, addOn.DeepCopy(), merge(`{"metadata":{"managedFields":[{}]}}`))).To(Succeed())
 			unchanged(ctx, addOn)
 		})
 	}
 	for _, user := range []string{agentUser, formerUser, tokenUser} {
 		It("ManagedClusterFacts, for "+user+", changes nothing", func(ctx context.Context) {
-			facts, acting := factsOf("cluster1"), as(user)
+			facts, userClient := factsOf("cluster1"), clientOf(user)
 			facts.SetName("")
 			facts.SetGenerateName("facts-")
 			facts.SetLabels(map[string]string{"label": "before"})
 			Expect(admin.Create(ctx, facts)).To(Succeed())
-			for what, attack := range besideStatus {
-				Expect(attack(ctx, acting, stored(ctx, facts))).To(Satisfy(apierrors.IsForbidden), what)
+			for name, attack := range besideStatus {
+				Expect(attack(ctx, userClient, readObject(ctx, facts))).To(Satisfy(apierrors.IsForbidden), name)
 			}
 			unchanged(ctx, facts)
 		})

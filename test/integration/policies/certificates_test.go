@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// OCM's gRPC server requests for agents, and names them in an annotation.
+// OCM's gRPC server requests certificates for agents, and names the agents in an annotation.
 const (
 	grpcServer = "system:serviceaccount:open-cluster-management-hub:grpc-server-sa"
 	requester  = "open-cluster-management.io/csr-user"
@@ -33,7 +33,7 @@ func request(ctx context.Context, user, cluster string, annotations map[string]s
 	Expect(err).NotTo(HaveOccurred())
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "agent"}}, key)
 	Expect(err).NotTo(HaveOccurred())
-	requested := &certificatesv1.CertificateSigningRequest{
+	request := &certificatesv1.CertificateSigningRequest{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "addon-", Annotations: annotations, Labels: map[string]string{
 			clusterv1.ClusterNameLabelKey: cluster, "open-cluster-management.io/addon-name": "interlock-agent",
 		}},
@@ -43,12 +43,12 @@ func request(ctx context.Context, user, cluster string, annotations map[string]s
 			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth},
 		},
 	}
-	Expect(as(user).Create(ctx, requested)).To(Succeed())
-	return requested
+	Expect(clientOf(user).Create(ctx, request)).To(Succeed())
+	return request
 }
 
-func approve(ctx context.Context, requested *certificatesv1.CertificateSigningRequest) error {
-	approved := requested.DeepCopy()
+func approve(ctx context.Context, request *certificatesv1.CertificateSigningRequest) error {
+	approved := request.DeepCopy()
 	approved.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{{
 		Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Tested",
 	}}
@@ -78,10 +78,10 @@ var _ = Describe("A certificate of addon-agent", Ordered, func() {
 	)
 
 	DescribeTable("is not approved", func(ctx context.Context, user, cluster string, annotations map[string]string) {
-		requested := request(ctx, user, cluster, annotations)
-		Expect(approve(ctx, requested)).To(MatchError(ContainSubstring("which is not the registration agent of that cluster")))
-		Expect(admin.Get(ctx, client.ObjectKeyFromObject(requested), requested)).To(Succeed())
-		Expect(requested.Status.Conditions).To(BeEmpty())
+		signingRequest := request(ctx, user, cluster, annotations)
+		Expect(approve(ctx, signingRequest)).To(MatchError(ContainSubstring("which is not the registration agent of that cluster")))
+		Expect(admin.Get(ctx, client.ObjectKeyFromObject(signingRequest), signingRequest)).To(Succeed())
+		Expect(signingRequest.Status.Conditions).To(BeEmpty())
 	},
 		Entry("for another cluster", registrationAgent, "cluster2", nil),
 		Entry("for a cluster whose name begins the same", "system:open-cluster-management:cluster10:agent", "cluster1", nil),
@@ -96,10 +96,10 @@ var _ = Describe("A certificate of addon-agent", Ordered, func() {
 	)
 
 	It("of another add-on is not judged", func(ctx context.Context) {
-		requested := request(ctx, "someone", "cluster1", nil)
-		requested.Labels["open-cluster-management.io/addon-name"] = "another"
-		Expect(admin.Update(ctx, requested)).To(Succeed())
-		Expect(approve(ctx, requested)).To(Succeed())
+		signingRequest := request(ctx, "someone", "cluster1", nil)
+		signingRequest.Labels["open-cluster-management.io/addon-name"] = "another"
+		Expect(admin.Update(ctx, signingRequest)).To(Succeed())
+		Expect(approve(ctx, signingRequest)).To(Succeed())
 		Expect(approve(ctx, request(ctx, "someone", "cluster1", nil))).To(Satisfy(apierrors.IsInvalid))
 	})
 })

@@ -11,8 +11,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// annotated is a patch of annotations. It removes those that are null.
-func annotated(annotations string) string {
+// annotationPatch returns a patch of annotations. It removes annotations with the value null.
+func annotationPatch(annotations string) string {
 	return `{"metadata":{"annotations":{` + annotations + `}}}`
 }
 
@@ -37,46 +37,47 @@ func register(ctx context.Context, version string) *unstructured.Unstructured {
 
 var _ = Describe("On a ClusterManagementAddOn", func() {
 	for _, version := range versions {
-		It("addon-manager changes what declares, and the record, through "+version, func(ctx context.Context) {
+		It("addon-manager changes only declarations and the record, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
-			for what, patch := range map[string]string{
-				"fields":              `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"kind":"K"}]}}`,
-				"no fields":           `{"spec":{"dependencies":null,"requirements":null,"provides":null}}`,
-				"the record":          annotated(`"` + addonv1alpha1.DependenciesAnnotation + `":"{}","` + addonv1alpha1.RecordAnnotation + `":"d"`),
-				"no record":           annotated(`"` + addonv1alpha1.DependenciesAnnotation + `":null`),
+			for name, patch := range map[string]string{
+				"fields":    `{"spec":{"dependencies":[{"name":"after"}],"requirements":{"ocm":">=1"},"provides":[{"kind":"K"}]}}`,
+				"no fields": `{"spec":{"dependencies":null,"requirements":null,"provides":null}}`,
+				"the record": annotationPatch(`"` + addonv1alpha1.DependenciesAnnotation +
+					`":"{}","` + addonv1alpha1.RecordAnnotation + `":"d"`),
+				"no record":           annotationPatch(`"` + addonv1alpha1.DependenciesAnnotation + `":null`),
 				"nothing":             `{}`,
 				"the same once again": `{"metadata":{"labels":{"label":"before"}}}`,
 			} {
-				Expect(as(manager).Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Succeed(), what)
+				Expect(clientOf(manager).Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Succeed(), name)
 			}
 		})
 
-		It("addon-manager changes nothing else, creates and deletes none, through "+version, func(ctx context.Context) {
+		It("addon-manager changes no other field, creates and deletes no registration, through "+version, func(ctx context.Context) {
 			addOn := register(ctx, version)
-			acting := as(manager)
-			for what, patch := range map[string]string{
+			userClient := clientOf(manager)
+			for name, patch := range map[string]string{
 				"install strategy":    `{"spec":{"installStrategy":{"placements":[{"name":"after","namespace":"n"}]}}}`,
 				"no install strategy": `{"spec":{"installStrategy":null}}`,
 				"display name":        `{"spec":{"addOnMeta":{"displayName":"after"}}}`,
 				"label":               `{"metadata":{"labels":{"label":"after"}}}`,
 				"no labels":           `{"metadata":{"labels":null}}`,
-				"annotation":          annotated(`"annotation":"after"`),
-				"another annotation":  annotated(`"added":"after"`),
-				"annotation removed":  annotated(`"annotation":null`),
+				"annotation":          annotationPatch(`"annotation":"after"`),
+				"another annotation":  annotationPatch(`"added":"after"`),
+				"annotation removed":  annotationPatch(`"annotation":null`),
 				"finalizers":          `{"metadata":{"finalizers":null}}`,
 				"owner":               `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"n","uid":"u"}]}}`,
 				"generateName":        `{"metadata":{"generateName":"after-"}}`,
 			} {
-				Expect(acting.Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), what)
+				Expect(userClient.Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), name)
 			}
 			status := merge(`{"status":{"installProgressions":[{"name":"p","namespace":"n"}]}}`)
-			Expect(acting.Status().Patch(ctx, addOn.DeepCopy(), status)).To(Satisfy(apierrors.IsForbidden))
-			created := addOn.DeepCopy()
-			created.SetName("created")
-			created.SetResourceVersion("")
-			created.SetFinalizers(nil)
-			Expect(acting.Create(ctx, created)).To(Satisfy(apierrors.IsForbidden))
-			Expect(acting.Delete(ctx, addOn.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
+			Expect(userClient.Status().Patch(ctx, addOn.DeepCopy(), status)).To(Satisfy(apierrors.IsForbidden))
+			object := addOn.DeepCopy()
+			object.SetName("created")
+			object.SetResourceVersion("")
+			object.SetFinalizers(nil)
+			Expect(userClient.Create(ctx, object)).To(Satisfy(apierrors.IsForbidden))
+			Expect(userClient.Delete(ctx, addOn.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
 			unchanged(ctx, addOn)
 		})
 	}

@@ -14,11 +14,11 @@ import (
 
 const gate = "dependency.addon.open-cluster-management.io/gate"
 
-// withoutLifecycle is addon-manager in another namespace, without the rights of deploy/lifecycle.
+// withoutLifecycle is addon-manager in another namespace, without the permissions of deploy/lifecycle.
 const withoutLifecycle = "system:serviceaccount:elsewhere:interlock-addon-manager"
 
-// gated is an add-on with that gate; empty: without one.
-func gated(ctx context.Context, version, value string) *unstructured.Unstructured {
+// createGated creates an add-on with a gate. An empty value means no gate.
+func createGated(ctx context.Context, version, value string) *unstructured.Unstructured {
 	GinkgoHelper()
 	addOn := install(ctx, version, "cluster1")
 	if value != "" {
@@ -34,8 +34,8 @@ func setting(value string) client.Patch {
 var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 	for _, version := range versions {
 		It("opens one that is closed, and changes nothing else, through "+version, func(ctx context.Context) {
-			closed := gated(ctx, version, "closed")
-			for what, patch := range map[string]string{
+			closed := createGated(ctx, version, "closed")
+			for name, patch := range map[string]string{
 				"another annotation": `"annotations":{"` + gate + `":"open","annotation":"after"}`,
 				"one more":           `"annotations":{"` + gate + `":"open","added":"after"}`,
 				"one less":           `"annotations":{"` + gate + `":"open","annotation":null}`,
@@ -46,22 +46,22 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 				"some value of the gate": `"annotations":{"` + gate + `":"ajar"}`,
 				"no gate":                `"annotations":{"` + gate + `":null}`,
 			} {
-				Expect(as(manager).Patch(ctx, closed.DeepCopy(), merge(`{"metadata":{`+patch+`}}`))).To(Satisfy(apierrors.IsForbidden), what)
+				Expect(clientOf(manager).Patch(ctx, closed.DeepCopy(), merge(`{"metadata":{`+patch+`}}`))).To(Satisfy(apierrors.IsForbidden), name)
 			}
 			spec := `{"metadata":{"annotations":{"` + gate + `":"open"}},"spec":{"configs":[{"group":"g","resource":"r","name":"n"}]}}`
-			Expect(as(manager).Patch(ctx, closed.DeepCopy(), merge(spec))).To(Satisfy(apierrors.IsForbidden))
+			Expect(clientOf(manager).Patch(ctx, closed.DeepCopy(), merge(spec))).To(Satisfy(apierrors.IsForbidden))
 			unchanged(ctx, closed)
-			Expect(as(manager).Patch(ctx, closed.DeepCopy(), setting(`"open"`))).To(Succeed())
+			Expect(clientOf(manager).Patch(ctx, closed.DeepCopy(), setting(`"open"`))).To(Succeed())
 		})
 
 		It("closes none, and gives none to an add-on, through "+version, func(ctx context.Context) {
-			for _, before := range []string{"open", "", "ajar"} {
-				addOn := gated(ctx, version, before)
+			for _, oldGate := range []string{"open", "", "ajar"} {
+				addOn := createGated(ctx, version, oldGate)
 				for _, value := range []string{`"closed"`, `"open"`} {
-					if value == `"`+before+`"` {
+					if value == `"`+oldGate+`"` {
 						continue // nothing would change
 					}
-					Expect(as(manager).Patch(ctx, addOn.DeepCopy(), setting(value))).To(Satisfy(apierrors.IsForbidden), "%q to %s", before, value)
+					Expect(clientOf(manager).Patch(ctx, addOn.DeepCopy(), setting(value))).To(Satisfy(apierrors.IsForbidden), "%q to %s", oldGate, value)
 				}
 				unchanged(ctx, addOn)
 			}
@@ -78,15 +78,15 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: withoutLifecycle}},
 		})).To(Succeed())
-		addOn := gated(ctx, "v1alpha1", "closed")
-		set := func(user string, one map[string]any) error {
-			return patchStatus(ctx, user, addOn, map[string]any{"conditions": with(addOn, one["type"].(string), one)})
+		addOn := createGated(ctx, "v1alpha1", "closed")
+		set := func(user string, replacement map[string]any) error {
+			return patchStatus(ctx, user, addOn, map[string]any{"conditions": replaceCondition(addOn, replacement["type"].(string), replacement)})
 		}
 		Eventually(set).WithArguments(withoutLifecycle, condition("Degraded", "True", "After")).Should(Succeed())
 		for _, kind := range []string{"Installable", "Upgradable", "RegistrationApplied"} {
 			Expect(set(withoutLifecycle, condition(kind, "False", "After"))).To(MatchError(ContainSubstring("may change no condition but Degraded")))
 		}
-		Expect(as(withoutLifecycle).Patch(ctx, addOn.DeepCopy(), setting(`"open"`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(clientOf(withoutLifecycle).Patch(ctx, addOn.DeepCopy(), setting(`"open"`))).To(Satisfy(apierrors.IsForbidden))
 		Expect(set(manager, condition("RegistrationApplied", "False", "After"))).To(Satisfy(apierrors.IsForbidden))
 		Expect(set(manager, condition("Installable", "False", "WaitingForDependencies"))).To(Succeed())
 		Expect(set(manager, condition("Upgradable", "False", "WaitingForDependencies"))).To(Succeed())
@@ -94,17 +94,17 @@ var _ = Describe("On the gate of a ManagedClusterAddOn, addon-manager", func() {
 		By("Available of a bundle")
 		checked := func(user, mode, status, reason string) error {
 			return patchStatus(ctx, user, addOn, map[string]any{
-				"healthCheck": map[string]any{"mode": mode}, "conditions": with(addOn, "Available", condition("Available", status, reason)),
+				"healthCheck": map[string]any{"mode": mode}, "conditions": replaceCondition(addOn, "Available", condition("Available", status, reason)),
 			})
 		}
-		for _, refused := range []error{
+		for _, err := range []error{
 			checked(withoutLifecycle, "Customized", "True", "BundleAvailable"), checked(manager, "Lease", "True", "BundleAvailable"),
 			checked(manager, "Lease", "Unknown", "BundleUnknown"),
 			checked(manager, "Customized", "True", "ManagedClusterAddOnLeaseUpdated"),
 			checked(manager, "Customized", "True", "RequiredDependencyNotSatisfied"),
-			set(manager, condition("Available", "True", "BundleAvailable")), // while OCM's agent writes it
+			set(manager, condition("Available", "True", "BundleAvailable")), // OCM's agent writes the condition in this mode
 		} {
-			Expect(refused).To(Satisfy(apierrors.IsForbidden))
+			Expect(err).To(Satisfy(apierrors.IsForbidden))
 		}
 		for status, reason := range map[string]string{
 			"True": "BundleAvailable", "False": "RequiredDependencyNotSatisfied", "Unknown": "BundleUnknown",

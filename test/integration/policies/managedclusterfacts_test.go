@@ -19,7 +19,7 @@ func factsOf(cluster string) *unstructured.Unstructured {
 }
 
 var _ = Describe("On ManagedClusterFacts", Ordered, func() {
-	reported := merge(`{"status":{"agentAddOn":"interlock-agent"}}`)
+	statusPatch := merge(`{"status":{"agentAddOn":"interlock-agent"}}`)
 
 	BeforeAll(func(ctx context.Context) {
 		for _, cluster := range []string{"cluster1", "cluster2"} {
@@ -29,18 +29,19 @@ var _ = Describe("On ManagedClusterFacts", Ordered, func() {
 
 	It("an agent reports in the status of its own cluster, and nowhere else", func(ctx context.Context) {
 		for _, user := range []string{agentUser, formerUser, tokenUser} {
-			Expect(as(user).Status().Patch(ctx, factsOf("cluster1"), reported)).To(Succeed(), user)
-			Expect(as(user).Status().Patch(ctx, factsOf("cluster2"), reported)).To(Satisfy(apierrors.IsForbidden), user)
+			Expect(clientOf(user).Status().Patch(ctx, factsOf("cluster1"), statusPatch)).To(Succeed(), user)
+			Expect(clientOf(user).Status().Patch(ctx, factsOf("cluster2"), statusPatch)).To(Satisfy(apierrors.IsForbidden), user)
 		}
 	})
 
 	It("an agent requests nothing of itself", func(ctx context.Context) {
-		acting := as(agentUser)
-		Expect(acting.Patch(ctx, factsOf("cluster1"), merge(`{"spec":{"apis":[{"group":"g","kind":"K"}]}}`))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Patch(ctx, factsOf("cluster1"), merge(`{"metadata":{"labels":{"a":"b"}}}`))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Delete(ctx, factsOf("cluster1"))).To(Satisfy(apierrors.IsForbidden))
-		other := factsOf("cluster1")
-		other.SetName("other")
-		Expect(acting.Create(ctx, other)).To(Satisfy(apierrors.IsForbidden))
+		userClient := clientOf(agentUser)
+		Expect(userClient.Patch(ctx, factsOf("cluster1"), merge(`{"spec":{"apis":[{"group":"g","kind":"K"}]}}`))).
+			To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Patch(ctx, factsOf("cluster1"), merge(`{"metadata":{"labels":{"a":"b"}}}`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Delete(ctx, factsOf("cluster1"))).To(Satisfy(apierrors.IsForbidden))
+		otherFacts := factsOf("cluster1")
+		otherFacts.SetName("other")
+		Expect(userClient.Create(ctx, otherFacts)).To(Satisfy(apierrors.IsForbidden))
 	})
 })

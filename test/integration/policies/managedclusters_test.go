@@ -23,8 +23,8 @@ func managedCluster(name string, labels map[string]string) *unstructured.Unstruc
 
 var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, func() {
 	const (
-		label = "install.dependency.addon.open-cluster-management.io/base"
-		own   = "system:open-cluster-management:labeled:agent1"
+		label          = "install.dependency.addon.open-cluster-management.io/base"
+		agentOfCluster = "system:open-cluster-management:labeled:agent1"
 	)
 	adding, removing := merge(`{"metadata":{"labels":{"`+label+`":"true"}}}`), merge(`{"metadata":{"labels":{"`+label+`":null}}}`)
 	cluster := managedCluster("labeled", nil)
@@ -37,39 +37,39 @@ var _ = Describe("On labels of ManagedClusters that install add-ons", Ordered, f
 		binding := &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "own-cluster"},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "own-cluster"},
-			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: own}},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: agentOfCluster}},
 		}
 		for _, object := range []client.Object{role, binding} {
 			Expect(admin.Create(ctx, object)).To(Succeed())
 		}
-		Eventually(func() error { return as(own).Patch(ctx, cluster.DeepCopy(), adding) }).Should(Satisfy(apierrors.IsForbidden))
+		Eventually(func() error { return clientOf(agentOfCluster).Patch(ctx, cluster.DeepCopy(), adding) }).Should(Satisfy(apierrors.IsForbidden))
 	})
 
-	It("the agent of a managed cluster changes none, and whatever else it may", func(ctx context.Context) {
-		acting := as(own)
-		other := merge(`{"metadata":{"labels":{"mine":"1"}},"spec":{"leaseDurationSeconds":30}}`)
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), other)).To(Succeed())
-		Expect(acting.Create(ctx, managedCluster("bootstrapped", map[string]string{label: "true"}))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Create(ctx, managedCluster("bootstrapped", map[string]string{"mine": "1"}))).To(Succeed())
-		Expect(as(manager).Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), removing)).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(`{"metadata":{"labels":{"`+label+`":"x"}}}`))).To(Satisfy(apierrors.IsForbidden))
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(`{"spec":{"leaseDurationSeconds":40}}`))).To(Succeed())
+	It("the agent of a managed cluster changes none of them, but other fields", func(ctx context.Context) {
+		userClient := clientOf(agentOfCluster)
+		otherFields := merge(`{"metadata":{"labels":{"mine":"1"}},"spec":{"leaseDurationSeconds":30}}`)
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), otherFields)).To(Succeed())
+		Expect(userClient.Create(ctx, managedCluster("bootstrapped", map[string]string{label: "true"}))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Create(ctx, managedCluster("bootstrapped", map[string]string{"mine": "1"}))).To(Succeed())
+		Expect(clientOf(manager).Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), removing)).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), merge(`{"metadata":{"labels":{"`+label+`":"x"}}}`))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), merge(`{"spec":{"leaseDurationSeconds":40}}`))).To(Succeed())
 	})
 
 	DescribeTable("Interlock changes these, and nothing else", func(ctx context.Context, user string) {
-		acting := as(user)
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
-		Expect(acting.Patch(ctx, cluster.DeepCopy(), removing)).To(Succeed())
+		userClient := clientOf(user)
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), adding)).To(Succeed())
+		Expect(userClient.Patch(ctx, cluster.DeepCopy(), removing)).To(Succeed())
 		for _, change := range []string{
 			`{"metadata":{"labels":{"tier":"core"}}}`, `{"metadata":{"labels":{"tier":null}}}`,
 			`{"metadata":{"labels":{"` + label + `":"true","x":"y"}}}`,
 			`{"metadata":{"annotations":{"a":"b"}}}`, `{"spec":{"hubAcceptsClient":true}}`, `{"spec":{"taints":[{"key":"a","effect":"NoSelect"}]}}`,
 			`{"metadata":{"finalizers":["a.b/c"]}}`,
 		} {
-			Expect(acting.Patch(ctx, cluster.DeepCopy(), merge(change))).To(Satisfy(apierrors.IsForbidden), change)
+			Expect(userClient.Patch(ctx, cluster.DeepCopy(), merge(change))).To(Satisfy(apierrors.IsForbidden), change)
 		}
-		Expect(acting.Create(ctx, managedCluster("created", nil))).To(Satisfy(apierrors.IsForbidden))
+		Expect(userClient.Create(ctx, managedCluster("created", nil))).To(Satisfy(apierrors.IsForbidden))
 	}, Entry("addon-manager", manager), Entry("the Job that uninstalls it", uninstallation))
 
 	It("an administrator changes them, too", func(ctx context.Context) {

@@ -19,7 +19,7 @@ var _ = Describe("Annotations of a ManagedClusterAddOn that it has created", fun
 				`{"metadata":{"annotations":{"annotation":null}}}`,
 				`{"metadata":{"labels":{"dependency.addon.open-cluster-management.io/installed-by":null}}}`,
 			} {
-				Expect(as(manager).Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), patch)
+				Expect(clientOf(manager).Patch(ctx, addOn.DeepCopy(), merge(patch))).To(Satisfy(apierrors.IsForbidden), patch)
 			}
 			unchanged(ctx, addOn)
 		})

@@ -8,11 +8,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// versions are those in which OCM serves ManagedClusterAddOns.
+// versions are the versions in which OCM serves ManagedClusterAddOns.
 var versions = []string{"v1alpha1", "v1beta1"}
 
-// statusOf returns the schemas of the fields of the status, as OCM's CRD has them: a field
-// that OCM adds is tried without a change here.
+// statusOf returns the schemas of the status fields of OCM's CRD. So a new field of OCM is tested without a change here.
 func statusOf(version string) map[string]apiextensionsv1.JSONSchemaProps {
 	GinkgoHelper()
 	index := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
@@ -22,14 +21,15 @@ func statusOf(version string) map[string]apiextensionsv1.JSONSchemaProps {
 	return fields
 }
 
-// sample returns a value of a schema. Its strings are the text, or of an enumeration the
-// first for "before", else the last.
+// sample returns a value of a schema. Its strings are the text. For an enumeration, they are the first value if the text is "before",
+// and otherwise the
+// last.
 func sample(schema apiextensionsv1.JSONSchemaProps, text string) any {
 	switch schema.Type {
 	case "object":
 		value := map[string]any{}
-		for field, of := range schema.Properties {
-			value[field] = sample(of, text)
+		for field, property := range schema.Properties {
+			value[field] = sample(property, text)
 		}
 		return value
 	case "array":
@@ -37,7 +37,7 @@ func sample(schema apiextensionsv1.JSONSchemaProps, text string) any {
 	case "integer":
 		return int64(len(text))
 	case "string":
-		if schema.Pattern != "" { // of a signer's name
+		if schema.Pattern != "" { // the pattern of a signer's name
 			return "example.com/" + text
 		}
 		if len(schema.Enum) == 0 {

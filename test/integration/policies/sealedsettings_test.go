@@ -55,7 +55,7 @@ var _ = Describe("Sealed settings, where protection is enforced", func() {
 		config := sealedSettings(ctx, "interlock-base")
 		Expect(admin.Patch(ctx, config.DeepCopy(), merge(change))).To(Satisfy(apierrors.IsInvalid))
 		Expect(admin.Patch(ctx, config.DeepCopy(), merge(`{"metadata":{"labels":{"mine":"1"}}}`))).To(Succeed())
-		Expect(as(manager).Patch(ctx, config.DeepCopy(), merge(change))).To(Succeed())
+		Expect(clientOf(manager).Patch(ctx, config.DeepCopy(), merge(change))).To(Succeed())
 		Expect(admin.Patch(ctx, config.DeepCopy(), merge(`{"spec":{"customizedVariables":[{"name":"mode","value":"x"}]},`+
 			`"metadata":{"annotations":{"dependency.addon.open-cluster-management.io/force":"mirrored by hand"}}}`))).To(Succeed())
 	})

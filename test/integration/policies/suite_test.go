@@ -1,5 +1,6 @@
-// Package policies tests the admission policies of deploy/hub on a real API server. RBAC
-// grants everything to the users of these tests, so that a policy alone refuses a write.
+// Package policies tests the admission policies of deploy/hub on a real API server. RBAC grants everything to the users of these tests,
+// so that only a
+// policy can refuse a write.
 package policies
 
 import (
@@ -37,13 +38,13 @@ const (
 	uninstallation = "system:serviceaccount:interlock-system:interlock-uninstall"
 )
 
-// others are users that the policies do not limit.
-var others = []string{
+// unlimitedUsers are users that the policies do not limit.
+var unlimitedUsers = []string{
 	"system:open-cluster-management:cluster1:registration-agent",
 	"system:open-cluster-management:cluster:cluster1:addon:another:agent:another-agent",
 	"system:serviceaccount:cluster1:another-agent",
 	"system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa",
-	uninstallation, // but for labels of ManagedClusters
+	uninstallation, // except for labels of ManagedClusters
 }
 
 var (
@@ -61,7 +62,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	SetDefaultEventuallyTimeout(30 * time.Second)
 	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	hub = setup.Hub(ctx, nil)
-	admin = as("")
+	admin = clientOf("")
 	Expect(admin.Get(ctx, client.ObjectKey{Name: "managedclusteraddons." + group}, crd)).To(Succeed())
 	for _, name := range []string{"cluster1", "cluster2"} {
 		Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
@@ -73,18 +74,18 @@ var _ = BeforeSuite(func(ctx context.Context) {
 		ObjectMeta: metav1.ObjectMeta{Name: "everything"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "everything"},
 	}
-	for _, name := range append([]string{agentUser, formerUser, tokenUser, manager}, others...) {
+	for _, name := range append([]string{agentUser, formerUser, tokenUser, manager}, unlimitedUsers...) {
 		binding.Subjects = append(binding.Subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name})
 	}
 	for _, object := range []client.Object{everything, binding} {
 		Expect(admin.Create(ctx, object)).To(Succeed())
 	}
 	setup.Policies(ctx, admin)
-	inForce(ctx)
+	awaitPolicies(ctx)
 })
 
-// as is a client of the user; of the administrator without a name.
-func as(user string) client.Client {
+// clientOf returns a client that impersonates a user. Without a name, it is the administrator's client.
+func clientOf(user string) client.Client {
 	GinkgoHelper()
 	scheme := runtime.NewScheme()
 	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
@@ -92,29 +93,28 @@ func as(user string) client.Client {
 	config := rest.CopyConfig(hub.Config)
 	config.QPS = -1
 	config.Impersonate.UserName = user
-	acting, err := client.New(config, client.Options{Scheme: scheme})
+	userClient, err := client.New(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	return acting
+	return userClient
 }
 
-// inForce waits until the API server heeds the policies: it does so a moment after they
-// are created.
-func inForce(ctx context.Context) {
+// awaitPolicies waits until the API server applies the policies, which takes a moment after their creation.
+func awaitPolicies(ctx context.Context) {
 	GinkgoHelper()
 	probe := install(ctx, "v1alpha1", "cluster1")
 	for _, user := range []string{agentUser, manager} {
 		Eventually(func() error {
-			return as(user).Patch(ctx, probe.DeepCopy(), merge(`{"metadata":{"annotations":{"by":"`+user+`"}}}`))
+			return clientOf(user).Patch(ctx, probe.DeepCopy(), merge(`{"metadata":{"annotations":{"by":"`+user+`"}}}`))
 		}).Should(Satisfy(apierrors.IsForbidden), user)
 	}
 }
 
-var installed int
+var addOnCount int
 
 // install creates an add-on that has every field of its status.
 func install(ctx context.Context, version, namespace string) *unstructured.Unstructured {
 	GinkgoHelper()
-	installed++
+	addOnCount++
 	addOn := &unstructured.Unstructured{}
 	addOn.SetAPIVersion(group + "/" + version)
 	addOn.SetKind("ManagedClusterAddOn")

@@ -45,8 +45,7 @@ func namespaceOf(name string) client.Object {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// graftedCRD is one that converts through the webhook. It is not OCM's, so that other
-// specs can go on.
+// graftedCRD returns a CRD that converts through the webhook. It is not OCM's, so that other specs are not affected.
 func graftedCRD() *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{
@@ -70,7 +69,7 @@ func graftedCRD() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// protect has the policy look at another CRD.
+// protect makes the policy read another CRD.
 func protect(ctx context.Context, crd string) {
 	GinkgoHelper()
 	binding := &unstructured.Unstructured{}
@@ -78,13 +77,13 @@ func protect(ctx context.Context, crd string) {
 	binding.SetKind("ValidatingAdmissionPolicyBinding")
 	binding.SetName("interlock-webhook-deletion")
 	Expect(admin.Get(ctx, client.ObjectKeyFromObject(binding), binding)).To(Succeed())
-	before, _, err := unstructured.NestedString(binding.Object, "spec", "paramRef", "name")
+	parameterBefore, _, err := unstructured.NestedString(binding.Object, "spec", "paramRef", "name")
 	Expect(err).NotTo(HaveOccurred())
-	look := func(ctx context.Context, at string) error {
-		return admin.Patch(ctx, binding, merge(`{"spec":{"paramRef":{"name":"`+at+`"}}}`))
+	setParameter := func(ctx context.Context, crdName string) error {
+		return admin.Patch(ctx, binding, merge(`{"spec":{"paramRef":{"name":"`+crdName+`"}}}`))
 	}
-	Expect(look(ctx, crd)).To(Succeed())
-	DeferCleanup(look, before)
+	Expect(setParameter(ctx, crd)).To(Succeed())
+	DeferCleanup(setParameter, parameterBefore)
 }
 
 // deletion is a request that would delete objects of the webhook, among others.
@@ -98,18 +97,18 @@ func byName(object client.Object) deletion {
 
 func allOf(object client.Object, selecting ...client.DeleteAllOfOption) deletion {
 	return func(ctx context.Context, options ...client.DeleteOption) error {
-		all := append([]client.DeleteAllOfOption{client.InNamespace(object.GetNamespace())}, selecting...)
+		deleteOptions := append([]client.DeleteAllOfOption{client.InNamespace(object.GetNamespace())}, selecting...)
 		for _, option := range options {
-			all = append(all, option.(client.DeleteAllOfOption))
+			deleteOptions = append(deleteOptions, option.(client.DeleteAllOfOption))
 		}
-		return admin.DeleteAllOf(ctx, object, all...)
+		return admin.DeleteAllOf(ctx, object, deleteOptions...)
 	}
 }
 
 var _ = Describe("The objects of the webhook, while it converts", Ordered, func() {
-	ours := []client.Object{service(webhookNamespace, webhookName), deployment(webhookNamespace, webhookName)}
-	named := client.MatchingFields{"metadata.name": webhookName}
-	refused := MatchError(And(ContainSubstring("is grafted"), ContainSubstring(allowDeletion)))
+	webhookObjects := []client.Object{service(webhookNamespace, webhookName), deployment(webhookNamespace, webhookName)}
+	byFieldName := client.MatchingFields{"metadata.name": webhookName}
+	refusal := MatchError(And(ContainSubstring("is grafted"), ContainSubstring(allowDeletion)))
 
 	BeforeAll(func(ctx context.Context) {
 		for _, namespace := range []string{webhookNamespace, "elsewhere"} {
@@ -124,7 +123,7 @@ var _ = Describe("The objects of the webhook, while it converts", Ordered, func(
 		Expect(admin.Create(ctx, crd)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return admin.Delete(ctx, crd) })
 		protect(ctx, crd.Name)
-		Eventually(func() error { return admin.Delete(ctx, ours[0], client.DryRunAll) }).Should(refused)
+		Eventually(func() error { return admin.Delete(ctx, webhookObjects[0], client.DryRunAll) }).Should(refusal)
 	})
 
 	DescribeTable("are not deleted", func(ctx context.Context, request deletion) {
@@ -134,46 +133,48 @@ var _ = Describe("The objects of the webhook, while it converts", Ordered, func(
 			{client.PropagationPolicy(metav1.DeletePropagationForeground)},
 			{client.PropagationPolicy(metav1.DeletePropagationOrphan)},
 		} {
-			Expect(request(ctx, options...)).To(refused, "%v", options)
+			Expect(request(ctx, options...)).To(refusal, "%v", options)
 		}
-		for _, object := range ours {
+		for _, object := range webhookObjects {
 			Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 			Expect(object.GetDeletionTimestamp()).To(BeNil())
 		}
 	},
 		Entry("with their namespace", byName(namespaceOf(webhookNamespace))),
-		Entry("the Service, by name", byName(ours[0])),
-		Entry("the Deployment, by name", byName(ours[1])),
-		Entry("the Service, selected by name", allOf(ours[0], named)),
-		Entry("the Deployment, selected by name", allOf(ours[1], named)),
-		Entry("the Service, with all in the namespace", allOf(ours[0])),
-		Entry("the Deployment, with all in the namespace", allOf(ours[1])),
+		Entry("the Service, by name", byName(webhookObjects[0])),
+		Entry("the Deployment, by name", byName(webhookObjects[1])),
+		Entry("the Service, selected by name", allOf(webhookObjects[0], byFieldName)),
+		Entry("the Deployment, selected by name", allOf(webhookObjects[1], byFieldName)),
+		Entry("the Service, with all in the namespace", allOf(webhookObjects[0])),
+		Entry("the Deployment, with all in the namespace", allOf(webhookObjects[1])),
 	)
 
 	It("are not deleted with other namespaces: the API server has no such request", func(ctx context.Context) {
 		Expect(admin.DeleteAllOf(ctx, &corev1.Namespace{})).To(MatchError(ContainSubstring("the server does not allow this method")))
 	})
 
-	DescribeTable("can be deleted", func(ctx context.Context, annotated client.Object, requests ...deletion) {
+	DescribeTable("can be deleted", func(ctx context.Context, annotatedObject client.Object, requests ...deletion) {
 		for _, request := range requests {
 			annotate := func(value string) {
 				patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, allowDeletion, value)
-				Expect(admin.Patch(ctx, annotated, merge(patch))).To(Succeed())
+				Expect(admin.Patch(ctx, annotatedObject, merge(patch))).To(Succeed())
 			}
 			for _, value := range []string{`"false"`, `""`, "null"} {
 				annotate(value)
-				Eventually(func() error { return request(ctx, client.DryRunAll) }).Should(refused, value)
+				Eventually(func() error { return request(ctx, client.DryRunAll) }).Should(refusal, value)
 			}
 			annotate(`"true"`)
-			// The API server's own copy of a namespace is behind for moments.
+			// For moments, the API server's own copy of a namespace is outdated.
 			Eventually(func() error { return request(ctx, client.DryRunAll) }).Should(Succeed())
 			annotate("null")
 		}
 	},
-		Entry("the Service with its annotation", service(webhookNamespace, webhookName), byName(ours[0]), allOf(ours[0], named)),
-		Entry("the Deployment with its annotation", deployment(webhookNamespace, webhookName), byName(ours[1]), allOf(ours[1], named)),
+		Entry("the Service with its annotation", service(webhookNamespace, webhookName),
+			byName(webhookObjects[0]), allOf(webhookObjects[0], byFieldName)),
+		Entry("the Deployment with its annotation", deployment(webhookNamespace, webhookName),
+			byName(webhookObjects[1]), allOf(webhookObjects[1], byFieldName)),
 		Entry("all with that of the namespace", namespaceOf(webhookNamespace), byName(namespaceOf(webhookNamespace)),
-			byName(ours[0]), byName(ours[1]), allOf(ours[0]), allOf(ours[1])),
+			byName(webhookObjects[0]), byName(webhookObjects[1]), allOf(webhookObjects[0]), allOf(webhookObjects[1])),
 	)
 
 	DescribeTable("others are deleted", func(ctx context.Context, request deletion) {
@@ -181,8 +182,8 @@ var _ = Describe("The objects of the webhook, while it converts", Ordered, func(
 	},
 		Entry("another Service", byName(service(webhookNamespace, "other"))),
 		Entry("another Deployment", byName(deployment(webhookNamespace, "other"))),
-		Entry("all other Services", allOf(ours[0], client.MatchingFields{"metadata.name": "other"})),
-		Entry("what has their names elsewhere", byName(service("elsewhere", webhookName))),
+		Entry("all other Services", allOf(webhookObjects[0], client.MatchingFields{"metadata.name": "other"})),
+		Entry("objects of the same names in another namespace", byName(service("elsewhere", webhookName))),
 		Entry("all Services elsewhere", allOf(service("elsewhere", ""))),
 		Entry("all Deployments elsewhere", allOf(deployment("elsewhere", ""))),
 		Entry("another namespace", byName(namespaceOf("elsewhere"))),
@@ -191,18 +192,23 @@ var _ = Describe("The objects of the webhook, while it converts", Ordered, func(
 	It("are deleted once the CRD is given back", func(ctx context.Context) {
 		crd := graftedCRD()
 		Expect(admin.Patch(ctx, crd, merge(`{"metadata":{"annotations":{"interlock.open-cluster-management.io/graft":null}}}`))).To(Succeed())
-		for _, request := range []deletion{byName(namespaceOf(webhookNamespace)), byName(ours[0]), allOf(ours[0]), allOf(ours[1])} {
+		for _, request := range []deletion{
+			byName(namespaceOf(webhookNamespace)),
+			byName(webhookObjects[0]),
+			allOf(webhookObjects[0]),
+			allOf(webhookObjects[1]),
+		} {
 			Eventually(func() error { return request(ctx, client.DryRunAll) }).Should(Succeed())
 		}
 		Expect(admin.Patch(ctx, crd, merge(`{"metadata":{"annotations":{"interlock.open-cluster-management.io/graft":"{}"}}}`))).To(Succeed())
-		Eventually(func() error { return byName(ours[0])(ctx, client.DryRunAll) }).Should(refused)
+		Eventually(func() error { return byName(webhookObjects[0])(ctx, client.DryRunAll) }).Should(refusal)
 	})
 
 	It("are deleted with a namespace whose deletion was admitted", func(ctx context.Context) {
-		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotated(`"`+allowDeletion+`":"true"`)))).To(Succeed())
+		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotationPatch(`"`+allowDeletion+`":"true"`)))).To(Succeed())
 		Expect(admin.Delete(ctx, namespaceOf(webhookNamespace))).To(Succeed())
-		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotated(`"`+allowDeletion+`":null`)))).To(Succeed())
-		for _, object := range ours {
+		Expect(admin.Patch(ctx, namespaceOf(webhookNamespace), merge(annotationPatch(`"`+allowDeletion+`":null`)))).To(Succeed())
+		for _, object := range webhookObjects {
 			Eventually(func() error { return allOf(object)(ctx) }).Should(Succeed())
 			Expect(client.IgnoreNotFound(admin.Get(ctx, client.ObjectKeyFromObject(object), object))).To(Succeed())
 		}

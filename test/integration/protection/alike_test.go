@@ -21,19 +21,20 @@ import (
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
-// contradiction is an add-on that something on a managed cluster may contradict. NAME in a declaration is the prefix of the case.
+// contradiction is a case of an add-on that other add-ons or the cluster may contradict. NAME in a declaration is the prefix of the
+// case.
 type contradiction struct {
-	// version and declares are the version and the dependencies of the add-on.
-	version, declares string
-	// other are the dependencies of another add-on, which is installed in version 1.0.0.
-	other string
+	// version and dependencies belong to the add-on.
+	version, dependencies string
+	// otherDependencies belong to another add-on, which is installed in version 1.0.0.
+	otherDependencies string
 	// policy is the spec of an AddOnDependencyPolicy.
 	policy string
-	// contradicts is a part of the reason why the add-on is not installed. It is empty where it is installed.
-	contradicts string
+	// reason is a part of the reason why the add-on is not installed. It is empty if the add-on is installed.
+	reason string
 }
 
-// registerVersion registers an add-on that may be installed on demand, in a version.
+// registerVersion registers a version of an add-on that may be installed on demand.
 func registerVersion(ctx context.Context, name, version, dependencies string) {
 	GinkgoHelper()
 	register(ctx, name, dependencies)
@@ -43,8 +44,8 @@ func registerVersion(ctx context.Context, name, version, dependencies string) {
 	Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-// plans returns the end and the output of kubectl addon install on a file, so that the hub refuses nothing meanwhile.
-func plans(ctx context.Context, name, cluster string) (code int, out string) {
+// planInstall returns the exit code and the output of kubectl addon install on a file, so that the hub refuses nothing meanwhile.
+func planInstall(ctx context.Context, name, cluster string) (code int, out string) {
 	GinkgoHelper()
 	file := filepath.Join(GinkgoT().TempDir(), "fleet.yaml")
 	run := func(line string) (int, string) {
@@ -59,74 +60,75 @@ func plans(ctx context.Context, name, cluster string) (code int, out string) {
 }
 
 var _ = Describe("Interlock, kubectl addon install and admission", func() {
-	onEach(func(on string) {
+	onEach(func(cluster string) {
 		DescribeTable("refuse the same add-ons", func(ctx context.Context, c contradiction) {
 			prefix := strings.ReplaceAll(CurrentSpecReport().LeafNodeText, " ", "-")
-			added, other, requester := prefix+"-base", prefix+"-other", prefix+"-leaf"
-			named := strings.NewReplacer("NAME", prefix)
-			registerVersion(ctx, added, c.version, named.Replace(c.declares))
-			registerVersion(ctx, other, "1.0.0", named.Replace(c.other))
+			added, installed, requester := prefix+"-base", prefix+"-other", prefix+"-leaf"
+			replacer := strings.NewReplacer("NAME", prefix)
+			registerVersion(ctx, added, c.version, replacer.Replace(c.dependencies))
+			registerVersion(ctx, installed, "1.0.0", replacer.Replace(c.otherDependencies))
 			registerVersion(ctx, requester, "1.0.0", "[{name: "+added+", install: Auto}]")
 			DeferCleanup(func(ctx context.Context) {
-				for _, name := range []string{requester, added, other} {
-					Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(on, name)))).To(Succeed())
-					Eventually(gone).WithContext(ctx).WithArguments(on, name).Should(BeTrue())
+				for _, name := range []string{requester, added, installed} {
+					Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, name)))).To(Succeed())
+					Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 				}
 			})
 			if c.policy != "" {
 				ocmsuite.Create(ctx, hub, `{apiVersion: dependency.addon.open-cluster-management.io/v1alpha1, kind: AddOnDependencyPolicy,
-					metadata: {name: `+prefix+`}, spec: `+named.Replace(c.policy)+`}`)
+					metadata: {name: `+prefix+`}, spec: `+replacer.Replace(c.policy)+`}`)
 			}
-			Expect(hub.Client.Create(ctx, addOn(on, other))).To(Succeed())
+			Expect(hub.Client.Create(ctx, addOn(cluster, installed))).To(Succeed())
 
 			By("admission")
-			create := func() error { return hub.Client.Create(ctx, addOn(on, added), client.DryRunAll) }
-			if c.contradicts == "" {
+			create := func() error { return hub.Client.Create(ctx, addOn(cluster, added), client.DryRunAll) }
+			if c.reason == "" {
 				Eventually(create).Should(Succeed())
 			} else {
-				Eventually(create).Should(MatchError(ContainSubstring(c.contradicts)))
+				Eventually(create).Should(MatchError(ContainSubstring(c.reason)))
 			}
 
 			By("the plugin")
-			code, out := plans(ctx, added, on)
-			if c.contradicts == "" {
+			code, out := planInstall(ctx, added, cluster)
+			if c.reason == "" {
 				Expect(code).To(Equal(cmdline.ExitOK), out)
 			} else {
 				Expect(code).To(Equal(cmdline.ExitError), out)
 			}
 
 			By("Interlock, for another add-on")
-			Expect(hub.Client.Create(ctx, addOn(on, requester))).To(Succeed())
-			if c.contradicts == "" {
-				Eventually(gone).WithContext(ctx).WithArguments(on, added).Should(BeFalse())
+			Expect(hub.Client.Create(ctx, addOn(cluster, requester))).To(Succeed())
+			if c.reason == "" {
+				Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, added).Should(BeFalse())
 				return
 			}
-			Eventually(conditionOf).WithContext(ctx).WithArguments(on, requester, "Degraded").Should(ContainSubstring("would contradict or break"))
-			Expect(gone(ctx, on, added)).To(BeTrue())
+			Eventually(conditionOf).WithContext(ctx).WithArguments(cluster, requester, "Degraded").
+				Should(ContainSubstring("would contradict or break"))
+			Expect(isDeleted(ctx, cluster, added)).To(BeTrue())
 		},
 			Entry("plain", contradiction{version: "1.0.0"}),
 			Entry("own version rule", contradiction{
-				version: "1.0.0", declares: `[{name: NAME-other, version: ">= 2.0"}]`, contradicts: "contradicts what it needs",
+				version: "1.0.0", dependencies: `[{name: NAME-other, version: ">= 2.0"}]`, reason: "contradicts what it needs",
 			}),
-			Entry("own version rule holds", contradiction{version: "1.0.0", declares: `[{name: NAME-other, version: ">= 1.0"}]`}),
+			Entry("own version rule holds", contradiction{version: "1.0.0", dependencies: `[{name: NAME-other, version: ">= 1.0"}]`}),
 			Entry("version rule of another", contradiction{
-				version: "1.0.0", other: `[{name: NAME-base, version: ">= 2.0", type: IfInstalled}]`, contradicts: "would break 1 add-on",
+				version: "1.0.0", otherDependencies: `[{name: NAME-base, version: ">= 2.0", type: IfInstalled}]`, reason: "would break 1 add-on",
 			}),
 			Entry("version rule of another holds", contradiction{
-				version: "2.0.0", other: `[{name: NAME-base, version: ">= 2.0", type: IfInstalled}]`,
+				version: "2.0.0", otherDependencies: `[{name: NAME-base, version: ">= 2.0", type: IfInstalled}]`,
 			}),
 			Entry("conflict", contradiction{
-				version: "1.0.0", other: `[{name: NAME-base, type: Conflicts}]`, contradicts: "would break 1 add-on",
+				version: "1.0.0", otherDependencies: `[{name: NAME-base, type: Conflicts}]`, reason: "would break 1 add-on",
 			}),
 			Entry("own conflict", contradiction{
-				version: "1.0.0", declares: `[{name: NAME-other, type: Conflicts}]`, contradicts: "contradicts what it needs",
+				version: "1.0.0", dependencies: `[{name: NAME-other, type: Conflicts}]`, reason: "contradicts what it needs",
 			}),
 			Entry("waived conflict", contradiction{
-				version: "1.0.0", other: `[{name: NAME-base, type: Conflicts}]`,
+				version: "1.0.0", otherDependencies: `[{name: NAME-base, type: Conflicts}]`,
 				policy: `{overrides: [{addOn: NAME-other, dependency: NAME-base, waive: {reason: a test, until: "2027-06-01T00:00:00Z"}}]}`,
 			}),
 			Entry("optional edge", contradiction{
-				version: "1.0.0", declares: `[{name: NAME-other, version: ">= 2.0", type: Optional}]`,
+				version: "1.0.0", dependencies: `[{name: NAME-other, version: ">= 2.0", type: Optional}]`,
 			}),
 		)
 	})

@@ -19,21 +19,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/webhook/protection"
 )
 
-// registered names the registration of an add-on to a client, in a version of the API.
-func registered(name, version string) *unstructured.Unstructured {
-	of := &unstructured.Unstructured{}
-	of.SetAPIVersion(addonv1alpha1.GroupName + "/" + version)
-	of.SetKind("ClusterManagementAddOn")
-	of.SetName(name)
-	return of
+// registrationKey returns the registration of an add-on in a version of the API. The object has only its key.
+func registrationKey(name, version string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(addonv1alpha1.GroupName + "/" + version)
+	object.SetKind("ClusterManagementAddOn")
+	object.SetName(name)
+	return object
 }
 
-// merge is a patch that may only be tried.
-func merge(ctx context.Context, of client.Object, patch string, options ...client.PatchOption) error {
-	return hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, []byte(patch)), options...)
+// merge applies a patch as a dry run.
+func merge(ctx context.Context, object client.Object, patch string, options ...client.PatchOption) error {
+	return hub.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)), options...)
 }
 
-func annotated(name, value string) string {
+func annotationPatch(name, value string) string {
 	return fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, name, value)
 }
 
@@ -46,54 +46,55 @@ func calls(ctx context.Context, name string) int {
 	Expect(err).NotTo(HaveOccurred())
 	total := 0
 	series := regexp.MustCompile(`(?m)^apiserver_admission_webhook_request_total\{.*name="` + name + `\.interlock[^}]*\} (\d+)`)
-	for _, found := range series.FindAllStringSubmatch(string(metrics), -1) {
-		count, err := strconv.Atoi(found[1])
+	for _, match := range series.FindAllStringSubmatch(string(metrics), -1) {
+		count, err := strconv.Atoi(match[1])
 		Expect(err).NotTo(HaveOccurred())
 		total += count
 	}
 	return total
 }
 
-var _ = Describe("The change of an add-on that what is installed contradicts", func() { onEach(changes) })
+var _ = Describe("A change of an add-on that contradicts installed add-ons", func() { onEach(changes) })
 
 // changes describes the change of add-ons that are installed on a managed cluster.
-func changes(on string) {
-	breaks := "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (" + on + ")"
-	refusal := MatchError(ContainSubstring("denied the request: " + breaks +
+func changes(cluster string) {
+	consequence := "the change of add-on 'base' would break 1 add-on on 1 cluster: leaf requires base in version '< 2.0' (" + cluster + ")"
+	refusal := MatchError(ContainSubstring("denied the request: " + consequence +
 		". To change it nevertheless, give it the annotation dependency.addon.open-cluster-management.io/force: '<why>'"))
-	version := func(value string) string { return annotated(interlockv1alpha1.AddOnVersionAnnotation, value) }
+	version := func(value string) string { return annotationPatch(interlockv1alpha1.AddOnVersionAnnotation, value) }
 
 	BeforeEach(func(ctx context.Context) {
 		register(ctx, base, "")
 		register(ctx, leaf, `[{name: base, version: "< 2.0"}]`)
 		register(ctx, friend, "[{name: base, type: Optional, version: \"< 2.0\"}]")
-		installed(ctx, on)
+		installAll(ctx, cluster)
 	})
 
 	for _, api := range []string{"v1alpha1", "v1beta1"} {
 		It("is refused for another version, and passes with a reason, in "+api, func(ctx context.Context) {
-			before := calls(ctx, "changes")
-			Expect(merge(ctx, registered(base, api), `{"metadata":{"labels":{"x":"y"}},"spec":{"addOnMeta":{"displayName":"Base"}}}`)).To(Succeed())
-			Expect(calls(ctx, "changes")).To(Equal(before), "what is not reviewed costs no call")
-			Eventually(func() error { return merge(ctx, registered(base, api), version("2.0"), client.DryRunAll) }).Should(refusal)
-			Expect(calls(ctx, "changes")).To(BeNumerically(">", before))
-			Expect(merge(ctx, registered(base, api), annotated(interlockv1alpha1.FormerVersionAnnotation, "2.0"))).To(refusal)
-			Expect(merge(ctx, registered(base, api), version("1.9"))).To(Succeed())
+			callsBefore := calls(ctx, "changes")
+			Expect(merge(ctx, registrationKey(base, api), `{"metadata":{"labels":{"x":"y"}},"spec":{"addOnMeta":{"displayName":"Base"}}}`)).
+				To(Succeed())
+			Expect(calls(ctx, "changes")).To(Equal(callsBefore), "what is not reviewed costs no call")
+			Eventually(func() error { return merge(ctx, registrationKey(base, api), version("2.0"), client.DryRunAll) }).Should(refusal)
+			Expect(calls(ctx, "changes")).To(BeNumerically(">", callsBefore))
+			Expect(merge(ctx, registrationKey(base, api), annotationPatch(interlockv1alpha1.FormerVersionAnnotation, "2.0"))).To(refusal)
+			Expect(merge(ctx, registrationKey(base, api), version("1.9"))).To(Succeed())
 
 			force := fmt.Sprintf(`{"metadata":{"annotations":{%q:"2.0",%q:"tried"}}}`,
 				interlockv1alpha1.AddOnVersionAnnotation, interlockv1alpha1.ForceAnnotation)
-			user, received := as("alice")
-			Expect(user.Patch(ctx, registered(base, api), client.RawPatch(types.MergePatchType, []byte(force)))).To(Succeed())
-			Expect(received.all).To(ContainElement(breaks + ". It is changed nevertheless: tried"))
-			Eventually(emitted(ctx, metav1.NamespaceDefault, base, protection.EventChangeForced)).
-				Should(ContainElement("alice: " + breaks + ". It is changed nevertheless: tried"))
-			Expect(merge(ctx, registered(base, api), version("3.0"))).To(Succeed(), "it was so before")
+			user, warnings := impersonate("alice")
+			Expect(user.Patch(ctx, registrationKey(base, api), client.RawPatch(types.MergePatchType, []byte(force)))).To(Succeed())
+			Expect(warnings.texts).To(ContainElement(consequence + ". It is changed nevertheless: tried"))
+			Eventually(eventNotes(ctx, metav1.NamespaceDefault, base, protection.EventChangeForced)).
+				Should(ContainElement("alice: " + consequence + ". It is changed nevertheless: tried"))
+			Expect(merge(ctx, registrationKey(base, api), version("3.0"))).To(Succeed(), "it was so before")
 		})
 
 		It("is refused for another default AddOnTemplate, which OCM would roll out, in "+api, func(ctx context.Context) {
 			release(ctx, "base-v1", "1.0")
 			release(ctx, "base-v2", "2.0")
-			to := func(template string) string {
+			useTemplate := func(template string) string {
 				if api == "v1beta1" {
 					return fmt.Sprintf(`{"spec":{"defaultConfigs":[{"group":"addon.open-cluster-management.io",`+
 						`"resource":"addontemplates","name":%q}]}}`, template)
@@ -101,52 +102,52 @@ func changes(on string) {
 				return fmt.Sprintf(`{"spec":{"supportedConfigs":[{"group":"addon.open-cluster-management.io","resource":"addontemplates",`+
 					`"defaultConfig":{"name":%q}}]}}`, template)
 			}
-			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2"), client.DryRunAll) }).Should(refusal)
-			Expect(merge(ctx, registered(base, api), to("base-v1"))).To(Succeed())
-			Eventually(func(g Gomega) { // OCM has chosen it
-				of := addOn(on, base)
-				g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(of), of)).To(Succeed())
-				g.Expect(of.Status.ConfigReferences).To(ContainElement(HaveField("DesiredConfig.Name", "base-v1")))
+			Eventually(func() error { return merge(ctx, registrationKey(base, api), useTemplate("base-v2"), client.DryRunAll) }).Should(refusal)
+			Expect(merge(ctx, registrationKey(base, api), useTemplate("base-v1"))).To(Succeed())
+			Eventually(func(g Gomega) { // OCM has selected the template
+				addOn := addOn(cluster, base)
+				g.Expect(hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+				g.Expect(addOn.Status.ConfigReferences).To(ContainElement(HaveField("DesiredConfig.Name", "base-v1")))
 			}).Should(Succeed())
-			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2")) }).Should(refusal)
-			Expect(merge(ctx, registered(base, api), to("base-v3"))).To(Succeed(), "GitOps may create it later")
-			Expect(merge(ctx, registered(base, api), to("base-v1"))).To(Succeed())
-			Expect(hub.Client.Delete(ctx, addOn(on, leaf))).To(Succeed())
-			Eventually(gone).WithContext(ctx).WithArguments(on, leaf).Should(BeTrue())
-			Eventually(func() error { return merge(ctx, registered(base, api), to("base-v2")) }).Should(Succeed())
+			Eventually(func() error { return merge(ctx, registrationKey(base, api), useTemplate("base-v2")) }).Should(refusal)
+			Expect(merge(ctx, registrationKey(base, api), useTemplate("base-v3"))).To(Succeed(), "GitOps may create it later")
+			Expect(merge(ctx, registrationKey(base, api), useTemplate("base-v1"))).To(Succeed())
+			Expect(hub.Client.Delete(ctx, addOn(cluster, leaf))).To(Succeed())
+			Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())
+			Eventually(func() error { return merge(ctx, registrationKey(base, api), useTemplate("base-v2")) }).Should(Succeed())
 		})
 	}
 
 	It("is refused for the AddOnTemplate of a Placement, where that selects the cluster", func(ctx context.Context) {
 		release(ctx, "base-v2", "2.0")
-		here, elsewhere := selecting(ctx, "here", on), selecting(ctx, "elsewhere")
-		Expect(placedBy(ctx, base, here.Name, elsewhere.Name)).To(Succeed())
+		selected, empty := selecting(ctx, "here", cluster), selecting(ctx, "elsewhere")
+		Expect(placedBy(ctx, base, selected.Name, empty.Name)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { Expect(placedBy(ctx, base)).To(Succeed()) })
 		configure := func(index int) error {
-			of := &addonv1alpha1.ClusterManagementAddOn{}
-			Expect(hub.Client.Get(ctx, client.ObjectKey{Name: base}, of)).To(Succeed())
-			of.Spec.InstallStrategy.Placements[index].Configs = []addonv1alpha1.AddOnConfig{{
+			registration := &addonv1alpha1.ClusterManagementAddOn{}
+			Expect(hub.Client.Get(ctx, client.ObjectKey{Name: base}, registration)).To(Succeed())
+			registration.Spec.InstallStrategy.Placements[index].Configs = []addonv1alpha1.AddOnConfig{{
 				ConfigGroupResource: templates, ConfigReferent: addonv1alpha1.ConfigReferent{Name: "base-v2"},
 			}}
-			return hub.Client.Update(ctx, of)
+			return hub.Client.Update(ctx, registration)
 		}
 		Eventually(func() error { return configure(0) }).Should(refusal)
 		// OCM writes it at the same time: a conflict is tried again.
 		Eventually(func() error { return configure(1) }).Should(Succeed())
 	})
 
-	It("is refused for what it needs itself, and passes where that cannot be used", func(ctx context.Context) {
-		declares := func(text string) string { return annotated(interlockv1alpha1.DependenciesAnnotation, text) }
+	It("is refused because of its own dependencies, and passes where these cannot be used", func(ctx context.Context) {
+		declaration := func(text string) string { return annotationPatch(interlockv1alpha1.DependenciesAnnotation, text) }
 		const forAnother = "{requirements: {interlock: '>= 99'}, dependencies: "
-		Expect(merge(ctx, registered(base, "v1alpha1"), declares(forAnother+"[{name: leaf, type: Conflicts}]}"))).To(Succeed())
-		Expect(merge(ctx, registered(base, "v1alpha1"), declares("[]"))).To(Succeed())
+		Expect(merge(ctx, registrationKey(base, "v1alpha1"), declaration(forAnother+"[{name: leaf, type: Conflicts}]}"))).To(Succeed())
+		Expect(merge(ctx, registrationKey(base, "v1alpha1"), declaration("[]"))).To(Succeed())
 		Eventually(func() error {
-			return merge(ctx, registered(base, "v1alpha1"), declares("[{name: leaf, type: Conflicts}]"), client.DryRunAll)
+			return merge(ctx, registrationKey(base, "v1alpha1"), declaration("[{name: leaf, type: Conflicts}]"), client.DryRunAll)
 		}).Should(MatchError(ContainSubstring(
-			"the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (" + on + ")")))
-		Expect(merge(ctx, registered(base, "v1alpha1"), declares("[{name: later}]"))).To(Succeed(), "what is not installed may follow")
-		Expect(merge(ctx, registered(leaf, "v1alpha1"), declares(forAnother+"[{name: base}]}"))).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, addOn(on, base), client.DryRunAll) }).
+			"the change of add-on 'base' would break 1 add-on on 1 cluster: base conflicts with leaf (" + cluster + ")")))
+		Expect(merge(ctx, registrationKey(base, "v1alpha1"), declaration("[{name: later}]"))).To(Succeed(), "what is not installed may follow")
+		Expect(merge(ctx, registrationKey(leaf, "v1alpha1"), declaration(forAnother+"[{name: base}]}"))).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).
 			Should(Succeed(), "Interlock is too old for what leaf declares")
 	})
 }

@@ -22,17 +22,17 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// test is an add-on that OCM deploys from a template. prometheus has an edge on it. The names are those of Deckhouse's example.
+// test is an add-on that OCM deploys from a template. prometheus depends on it. Both names come from Deckhouse's example.
 const test, prometheus = "test", "prometheus"
 
-// registerExample registers both add-ons, test in a version.
+// registerExample registers both add-ons, and a version of test.
 func registerExample(ctx context.Context, version, edge string) {
 	GinkgoHelper()
 	createTemplate(ctx, "test-1", "")
 	register(ctx, test, "")
 	register(ctx, prometheus, edge)
-	Expect(merge(ctx, registered(test, "v1alpha1"), annotated(interlockv1alpha1.AddOnVersionAnnotation, version))).To(Succeed())
-	Expect(merge(ctx, registered(test, "v1alpha1"), defaultTemplate("test-1"))).To(Succeed())
+	Expect(merge(ctx, registrationKey(test, "v1alpha1"), annotationPatch(interlockv1alpha1.AddOnVersionAnnotation, version))).To(Succeed())
+	Expect(merge(ctx, registrationKey(test, "v1alpha1"), defaultTemplate("test-1"))).To(Succeed())
 }
 
 // createTemplate creates an AddOnTemplate of test, which is deleted after the spec.
@@ -54,59 +54,59 @@ func defaultTemplate(name string) string {
 }
 
 // install installs an add-on until the spec ends.
-func install(ctx context.Context, on, name string) {
+func install(ctx context.Context, cluster, name string) {
 	GinkgoHelper()
-	Expect(hub.Client.Create(ctx, addOn(on, name))).To(Succeed())
-	removeLater(on, name)
+	Expect(hub.Client.Create(ctx, addOn(cluster, name))).To(Succeed())
+	removeLater(cluster, name)
 }
 
-// removeLater removes an add-on after the spec, if it is there.
-func removeLater(on, name string) {
+// removeLater removes an add-on after the spec, if it exists.
+func removeLater(cluster, name string) {
 	DeferCleanup(func(ctx context.Context) {
-		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(on, name)))).To(Succeed())
-		Eventually(gone).WithContext(ctx).WithArguments(on, name).Should(BeTrue())
+		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, addOn(cluster, name)))).To(Succeed())
+		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 	})
 }
 
-func conditionOf(ctx context.Context, on, name, kind string) (string, error) {
-	found := addOn(on, name)
-	err := hub.Client.Get(ctx, client.ObjectKeyFromObject(found), found)
-	set := meta.FindStatusCondition(found.Status.Conditions, kind)
+func conditionOf(ctx context.Context, cluster, name, kind string) (string, error) {
+	addOn := addOn(cluster, name)
+	err := hub.Client.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)
+	set := meta.FindStatusCondition(addOn.Status.Conditions, kind)
 	if set == nil {
 		return "", err
 	}
 	return string(set.Status) + " " + set.Reason + ": " + set.Message, err
 }
 
-// said is what a user gets to read of an attempt: the refusal, or else the warnings.
-func said(attempt func(client.Client) error) string {
+// userOutput returns the output of an attempt for its user: the refusal or the warnings.
+func userOutput(attempt func(client.Client) error) string {
 	GinkgoHelper()
-	user, received := as("alice")
+	user, warnings := impersonate("alice")
 	if err := attempt(user); err != nil {
 		return err.Error()
 	}
-	return strings.Join(received.all, "\n")
+	return strings.Join(warnings.texts, "\n")
 }
 
 var _ = Describe("The installation of an add-on that contradicts the version that is installed", func() {
-	DescribeTable("is refused, as the plan of the plugin says", func(ctx context.Context, on string, away time.Duration, kind string) {
-		if on == withAgent {
-			agents.Agent(on).Delay(away)
-			DeferCleanup(func() { agents.Agent(on).Delay(0) })
+	DescribeTable("is refused, as the plan of the plugin says", func(ctx context.Context, cluster string, latency time.Duration, kind string) {
+		if cluster == withAgent {
+			agents.Agent(cluster).Delay(latency)
+			DeferCleanup(func() { agents.Agent(cluster).Delay(0) })
 		}
 		registerExample(ctx, "v0.21.1", `[{name: test, `+kind+`version: ">v0.22.1"}]`)
-		install(ctx, on, test)
-		Eventually(conditionOf).WithContext(ctx).WithArguments(on, test, addonv1alpha1.ManagedClusterAddOnConditionAvailable).
+		install(ctx, cluster, test)
+		Eventually(conditionOf).WithContext(ctx).WithArguments(cluster, test, addonv1alpha1.ManagedClusterAddOnConditionAvailable).
 			Should(HavePrefix("True"))
-		removeLater(on, prometheus)
+		removeLater(cluster, prometheus)
 		refusal := MatchError(And(ContainSubstring("denied the request: "), ContainSubstring("contradicts"), ContainSubstring("v0.21.1")))
-		Eventually(func() error { return hub.Client.Create(ctx, addOn(on, prometheus), client.DryRunAll) }).
+		Eventually(func() error { return hub.Client.Create(ctx, addOn(cluster, prometheus), client.DryRunAll) }).
 			WithTimeout(10*time.Second).Should(refusal, "the webhook reads registrations from a cache")
-		Expect(hub.Client.Create(ctx, addOn(on, prometheus))).To(refusal)
+		Expect(hub.Client.Create(ctx, addOn(cluster, prometheus))).To(refusal)
 
 		var out bytes.Buffer
 		command := cli.NewCommand(genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &out})
-		command.SetArgs([]string{"install", prometheus, "--cluster", on, "--plan", "--kubeconfig", hub.Kubeconfig()})
+		command.SetArgs([]string{"install", prometheus, "--cluster", cluster, "--plan", "--kubeconfig", hub.Kubeconfig()})
 		Expect(cmdline.Run(ctx, command, &out)).NotTo(Equal(cmdline.ExitOK), out.String)
 	},
 		Entry("for an add-on that may be absent, with addon-agent", withAgent, time.Duration(0), "type: IfInstalled, "),
@@ -121,52 +121,52 @@ var _ = Describe("The installation of an add-on that contradicts the version tha
 
 var _ = Describe("Another version of an add-on that is installed with addon-agent and without it", func() {
 	const version = "0.23.1"
-	other := annotated(interlockv1alpha1.AddOnVersionAnnotation, version)
-	refused := MatchError(And(ContainSubstring("denied the request: "), ContainSubstring("prometheus requires test"),
+	newVersion := annotationPatch(interlockv1alpha1.AddOnVersionAnnotation, version)
+	refusal := MatchError(And(ContainSubstring("denied the request: "), ContainSubstring("prometheus requires test"),
 		ContainSubstring(withAgent), ContainSubstring(withoutAgent)))
 
 	BeforeEach(func(ctx context.Context) {
 		registerExample(ctx, "v0.22.1", `[{name: test, type: IfInstalled, version: "=v0.22.1"}]`)
 		createTemplate(ctx, "test-2", version)
-		for _, on := range []string{withAgent, withoutAgent} {
-			install(ctx, on, test)
-			install(ctx, on, prometheus)
+		for _, cluster := range []string{withAgent, withoutAgent} {
+			install(ctx, cluster, test)
+			install(ctx, cluster, prometheus)
 		}
-		for _, on := range []string{withAgent, withoutAgent} {
-			Eventually(conditionOf).WithContext(ctx).WithArguments(on, test, addonv1alpha1.ManagedClusterAddOnConditionAvailable).
+		for _, cluster := range []string{withAgent, withoutAgent} {
+			Eventually(conditionOf).WithContext(ctx).WithArguments(cluster, test, addonv1alpha1.ManagedClusterAddOnConditionAvailable).
 				Should(HavePrefix("True"))
 		}
 	})
 
 	It("is refused in the annotation of its registration", func(ctx context.Context) {
-		Eventually(func() error { return merge(ctx, registered(test, "v1alpha1"), other, client.DryRunAll) }).
-			WithTimeout(10 * time.Second).Should(refused)
-		Expect(merge(ctx, registered(test, "v1alpha1"), other)).To(refused)
+		Eventually(func() error { return merge(ctx, registrationKey(test, "v1alpha1"), newVersion, client.DryRunAll) }).
+			WithTimeout(10 * time.Second).Should(refusal)
+		Expect(merge(ctx, registrationKey(test, "v1alpha1"), newVersion)).To(refusal)
 	})
 
 	It("is refused as another default AddOnTemplate", func(ctx context.Context) {
 		Eventually(func() error {
-			return merge(ctx, registered(test, "v1alpha1"), defaultTemplate("test-2"), client.DryRunAll)
+			return merge(ctx, registrationKey(test, "v1alpha1"), defaultTemplate("test-2"), client.DryRunAll)
 		}).
-			WithTimeout(10 * time.Second).Should(refused)
-		Expect(merge(ctx, registered(test, "v1alpha1"), defaultTemplate("test-2"))).To(refused)
+			WithTimeout(10 * time.Second).Should(refusal)
+		Expect(merge(ctx, registrationKey(test, "v1alpha1"), defaultTemplate("test-2"))).To(refusal)
 	})
 
 	It("is refused or warned of in an AddOnTemplate that is edited in place", func(ctx context.Context) {
 		template := &addonv1alpha1.AddOnTemplate{ObjectMeta: metav1.ObjectMeta{Name: "test-1"}}
 		Eventually(func() string {
-			return said(func(user client.Client) error {
-				return user.Patch(ctx, template.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(other)), client.DryRunAll)
+			return userOutput(func(user client.Client) error {
+				return user.Patch(ctx, template.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(newVersion)), client.DryRunAll)
 			})
 		}).WithTimeout(10 * time.Second).
 			Should(And(ContainSubstring("prometheus requires test"), ContainSubstring(withAgent), ContainSubstring(withoutAgent)))
 	})
 
-	for _, on := range []string{withAgent, withoutAgent} {
-		It("is refused or warned of in the annotation of the add-on itself, on "+on, func(ctx context.Context) {
+	for _, cluster := range []string{withAgent, withoutAgent} {
+		It("is refused or warned of in the annotation of the add-on itself, on "+cluster, func(ctx context.Context) {
 			Eventually(func() string {
-				return said(func(user client.Client) error {
-					return user.Patch(ctx, addOn(on, test), client.RawPatch("application/merge-patch+json", []byte(other)), client.DryRunAll)
+				return userOutput(func(user client.Client) error {
+					return user.Patch(ctx, addOn(cluster, test), client.RawPatch("application/merge-patch+json", []byte(newVersion)), client.DryRunAll)
 				})
 			}).WithTimeout(10 * time.Second).Should(ContainSubstring(prometheus))
 		})
@@ -186,8 +186,8 @@ var _ = Describe("Another version of an add-on that is installed with addon-agen
 	})
 
 	It("does not keep it from being removed where it may be absent", func(ctx context.Context) {
-		for _, on := range []string{withAgent, withoutAgent} {
-			Expect(hub.Client.Delete(ctx, addOn(on, test), client.DryRunAll)).To(Succeed())
+		for _, cluster := range []string{withAgent, withoutAgent} {
+			Expect(hub.Client.Delete(ctx, addOn(cluster, test), client.DryRunAll)).To(Succeed())
 		}
 	})
 })

@@ -18,8 +18,8 @@ import (
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// wanted is what a GitOps tool applies: each before what it needs. CLUSTER is the managed cluster.
-const wanted = `[
+// manifests are applied by a GitOps tool, each dependent before its dependencies. CLUSTER is the managed cluster.
+const manifests = `[
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: leaf}, spec: {}},
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: friend}, spec: {}},
 {apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ManagedClusterAddOn, metadata: {namespace: CLUSTER, name: base}, spec: {}},
@@ -42,31 +42,31 @@ const wanted = `[
 
 func objects(list string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	var all []*unstructured.Unstructured
-	var read []map[string]any
-	Expect(yaml.Unmarshal([]byte(list), &read)).To(Succeed())
-	for _, one := range read {
-		all = append(all, &unstructured.Unstructured{Object: one})
+	var objects []*unstructured.Unstructured
+	var contents []map[string]any
+	Expect(yaml.Unmarshal([]byte(list), &contents)).To(Succeed())
+	for _, content := range contents {
+		objects = append(objects, &unstructured.Unstructured{Object: content})
 	}
-	return all
+	return objects
 }
 
 var _ = Describe("Protection that refuses", func() {
 	onEach(refusals)
 
-	It("is not in the way of a cluster whose namespace is deleted", func(ctx context.Context) {
+	It("does not block a cluster whose namespace is deleted", func(ctx context.Context) {
 		registerAll(ctx)
 		accept(ctx, "emptied")
-		installed(ctx, "emptied")
-		// kube-controller-manager deletes what is in it. OCM creates it again, for which it may take minutes.
+		installAll(ctx, "emptied")
+		// kube-controller-manager deletes the objects in the namespace. OCM creates the namespace again, which may take minutes.
 		Expect(hub.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "emptied"}})).To(Succeed())
 		for _, name := range []string{base, leaf, friend} {
-			Eventually(gone).WithContext(ctx).WithArguments("emptied", name).Should(BeTrue())
+			Eventually(isDeleted).WithContext(ctx).WithArguments("emptied", name).Should(BeTrue())
 		}
 	})
 })
 
-// registerAll registers add-ons of which the first is required by the second and useful to the third.
+// registerAll registers base, leaf, which requires base, and friend, for which base is optional.
 func registerAll(ctx context.Context) {
 	GinkgoHelper()
 	register(ctx, base, "")
@@ -74,16 +74,17 @@ func registerAll(ctx context.Context) {
 	register(ctx, friend, "[{name: base, type: Optional}]")
 }
 
-// refusals describes what protection refuses on a managed cluster, and what it is not in the way of.
-func refusals(on string) {
-	It("is not in the way of a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
-		user, received := as("gitops")
-		// What it does not know yet may be created later: OCM removes base again until its Placement selects the cluster.
+// refusals describes the requests that protection refuses on a managed cluster, and those that it lets pass.
+func refusals(cluster string) {
+	It("does not block a GitOps tool that applies everything in the worst order, twice", func(ctx context.Context) {
+		user, warnings := impersonate("gitops")
+		// The webhook accepts the creation of an add-on with unknown dependencies. OCM removes base again until its Placement selects
+		// the cluster.
 		for round := range 2 {
-			for _, tried := range []bool{true, false} {
-				for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", on)) {
+			for _, dryRun := range []bool{true, false} {
+				for _, object := range objects(strings.ReplaceAll(manifests, "CLUSTER", cluster)) {
 					options := []client.PatchOption{client.FieldOwner("gitops"), client.ForceOwnership}
-					if tried {
+					if dryRun {
 						options = append(options, client.DryRunAll)
 					}
 					//nolint:staticcheck // an unstructured object has no other way
@@ -92,57 +93,58 @@ func refusals(on string) {
 				}
 			}
 		}
-		Expect(received.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
-		for _, object := range objects(strings.ReplaceAll(wanted, "CLUSTER", on)) { // dependents first
+		Expect(warnings.texts).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
+		for _, object := range objects(strings.ReplaceAll(manifests, "CLUSTER", cluster)) { // dependents first
 			Expect(client.IgnoreNotFound(user.Delete(ctx, object))).To(Succeed())
 			Eventually(func() bool {
 				return apierrors.IsNotFound(hub.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
 			}).Should(BeTrue())
 		}
-		Expect(received.all).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
+		Expect(warnings.texts).NotTo(ContainElement(Or(ContainSubstring("would break"), ContainSubstring("contradicts"))))
 	})
 
-	Context("with what others require installed", func() {
+	Context("with the dependencies of others installed", func() {
 		BeforeEach(registerAll)
 
-		It("says why on the terminal of clusteradm, which can disable everything in an order that is legal", func(ctx context.Context) {
-			installed(ctx, on)
+		It("prints the reason on the terminal of clusteradm, which can disable everything in a permitted order", func(ctx context.Context) {
+			installAll(ctx, cluster)
 			disable := func(name string) (string, error) {
-				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", on)
+				return hub.Clusteradm("addon", "disable", "--names", name, "--clusters", cluster)
 			}
-			user, _ := as("alice") // the webhook reads registrations from a cache
-			Eventually(func() error { return user.Delete(ctx, addOn(on, base), client.DryRunAll) }).ShouldNot(Succeed())
+			user, _ := impersonate("alice") // the webhook reads registrations from a cache
+			Eventually(func() error { return user.Delete(ctx, addOn(cluster, base), client.DryRunAll) }).ShouldNot(Succeed())
 			out, err := disable(base)
 			Expect(err).To(HaveOccurred())
-			Expect(out).To(SatisfyAll(ContainSubstring(breaks(on)), ContainSubstring("Remove first what requires it.")))
-			Expect(gone(ctx, on, base)).To(BeFalse())
+			Expect(out).To(SatisfyAll(ContainSubstring(breakage(cluster)), ContainSubstring("Remove first what requires it.")))
+			Expect(isDeleted(ctx, cluster, base)).To(BeFalse())
 			for _, name := range []string{leaf, base, friend} {
 				out, err := disable(name)
 				Expect(err).NotTo(HaveOccurred(), out)
-				Eventually(gone).WithContext(ctx).WithArguments(on, name).Should(BeTrue())
+				Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, name).Should(BeTrue())
 			}
 
-			old := addOn(on, base)
+			old := addOn(cluster, base)
 			old.Annotations = map[string]string{interlockv1alpha1.AddOnVersionAnnotation: "0.9"}
 			Expect(hub.Client.Create(ctx, old)).To(Succeed())
 			DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, old)) })
-			out, err = hub.Clusteradm("addon", "enable", "--names", leaf, "--clusters", on)
+			out, err = hub.Clusteradm("addon", "enable", "--names", leaf, "--clusters", cluster)
 			Expect(err).To(HaveOccurred())
-			Expect(out).To(ContainSubstring("add-on 'leaf' on cluster " + on + " contradicts what it needs"))
+			Expect(out).To(ContainSubstring("add-on 'leaf' on cluster " + cluster + " contradicts what it needs"))
 		})
 
-		It("passes what has no name yet, and names and reasons of any length", func(ctx context.Context) {
-			installed(ctx, on)
-			generated := addOn(on, "")
+		It("passes requests without a name, and names and reasons of any length", func(ctx context.Context) {
+			installAll(ctx, cluster)
+			generated := addOn(cluster, "")
 			generated.GenerateName = "generated-"
 			Expect(hub.Client.Create(ctx, generated)).To(Succeed())
 			Expect(hub.Client.Delete(ctx, generated)).To(Succeed())
 			long := fmt.Sprintf("%0100d\n%02000d", 1, 2)
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, interlockv1alpha1.ForceAnnotation, long)
-			Expect(hub.Client.Patch(ctx, addOn(on, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-			user, received := as("alice")
-			Expect(user.Delete(ctx, addOn(on, base), client.DryRunAll)).To(Succeed())
-			Expect(received.all).To(ConsistOf(SatisfyAll(HavePrefix(breaks(on)+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
+			Expect(hub.Client.Patch(ctx, addOn(cluster, base), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+			user, warnings := impersonate("alice")
+			Expect(user.Delete(ctx, addOn(cluster, base), client.DryRunAll)).To(Succeed())
+			Expect(warnings.texts).
+				To(ConsistOf(SatisfyAll(HavePrefix(breakage(cluster)+". It is removed nevertheless: 000"), Not(ContainSubstring("\n")))))
 		})
 	})
 }

@@ -19,21 +19,21 @@ import (
 )
 
 const (
-	// widgets is how many objects of a kind exist on the cluster.
+	// widgets is the number of objects of a kind on the cluster.
 	widgets = 3
 
 	widgetDefinition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com},
 		spec: {group: example.com, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: [
 		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`
-	// widgetRights let addon-agent count them, as the provider of the API lets it.
+	// widgetRights lets addon-agent count the objects. The provider of the API grants it.
 	widgetRights = `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: widget-objects, labels: {
 		dependency.addon.open-cluster-management.io/aggregate-to-count: "true"}}, rules: [
 		{apiGroups: [example.com], resources: [widgets], verbs: [list]}]}`
 	widget = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: widget-%d, namespace: default}}"
 )
 
-// createWidgets has a managed cluster serve a kind, with objects of it.
-func createWidgets(ctx context.Context, on *ocm.ManagedCluster) {
+// createWidgets has a managed cluster serve a kind, and creates objects of it.
+func createWidgets(ctx context.Context, cluster *ocm.ManagedCluster) {
 	GinkgoHelper()
 	manifests := []string{widgetDefinition, widgetRights}
 	for i := range widgets {
@@ -42,11 +42,12 @@ func createWidgets(ctx context.Context, on *ocm.ManagedCluster) {
 	for _, manifest := range manifests {
 		object := &unstructured.Unstructured{}
 		Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
-		Eventually(func() error { return on.Client.Create(ctx, object) }).Should(Succeed(), "the kind is served a moment after its definition")
+		Eventually(func() error { return cluster.Client.Create(ctx, object) }).
+			Should(Succeed(), "the kind is served a moment after its definition")
 	}
 }
 
-// lose has the hub lose a managed cluster, until the spec ends.
+// lose has the hub lose a managed cluster until the spec ends.
 func lose(ctx context.Context, name string) {
 	GinkgoHelper()
 	expectLeaseEvery := func(ctx context.Context, seconds int) error {
@@ -63,7 +64,7 @@ func lose(ctx context.Context, name string) {
 	Eventually(available).WithContext(ctx).WithArguments(name).Should(Equal(metav1.ConditionUnknown))
 }
 
-// available is whether the hub reaches a managed cluster.
+// available returns whether the hub reaches a managed cluster.
 func available(ctx context.Context, name string) (metav1.ConditionStatus, error) {
 	cluster := &clusterv1.ManagedCluster{}
 	err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster)
@@ -75,40 +76,40 @@ func available(ctx context.Context, name string) (metav1.ConditionStatus, error)
 
 var _ = Describe("The removal of an add-on that provides an API", func() {
 	It("warns of the objects that exist with addon-agent, and is not refused", func(ctx context.Context) {
-		const provider, other = "provider", "other-provider"
-		const lost = ", which add-on 'provider' provides: they are lost or left without a controller when it is removed"
+		const provider, otherProvider = "provider", "other-provider"
+		const consequence = ", which add-on 'provider' provides: they are lost or left without a controller when it is removed"
 		createWidgets(ctx, managed[withAgent])
 		register(ctx, provider, "{provides: [{group: example.com, kind: Widget, version: v1}]}")
-		register(ctx, other, "{provides: [{group: example.com, kind: Widget}]}")
+		register(ctx, otherProvider, "{provides: [{group: example.com, kind: Widget}]}")
 		Expect(hub.Client.Create(ctx, addOn(withAgent, provider))).To(Succeed())
-		user, received := as("alice")
-		tried := func(object client.Object) func() (string, error) {
+		user, warnings := impersonate("alice")
+		dryRunDelete := func(object client.Object) func() (string, error) {
 			return func() (string, error) {
-				received.all = nil
+				warnings.texts = nil
 				err := user.Delete(ctx, object, client.DryRunAll)
-				return strings.Join(received.all, "; "), err
+				return strings.Join(warnings.texts, "; "), err
 			}
 		}
-		// The webhook reads registrations from a cache, and addon-agent counts anew after a while.
-		counted := fmt.Sprintf("%s has %d objects of Widget.example.com%s", withAgent, widgets, lost)
-		Eventually(tried(addOn(withAgent, provider))).Should(Equal(counted))
+		// The webhook reads registrations from a cache, and addon-agent counts again after a while.
+		warning := fmt.Sprintf("%s has %d objects of Widget.example.com%s", withAgent, widgets, consequence)
+		Eventually(dryRunDelete(addOn(withAgent, provider))).Should(Equal(warning))
 		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: provider}}
-		Eventually(tried(registration)).Should(Equal(counted))
+		Eventually(dryRunDelete(registration)).Should(Equal(warning))
 
 		By("another add-on providing the kind")
-		Expect(hub.Client.Create(ctx, addOn(withAgent, other))).To(Succeed())
-		Eventually(tried(addOn(withAgent, provider))).Should(BeEmpty())
-		Expect(hub.Client.Delete(ctx, addOn(withAgent, other))).To(Succeed())
-		Eventually(gone).WithContext(ctx).WithArguments(withAgent, other).Should(BeTrue())
+		Expect(hub.Client.Create(ctx, addOn(withAgent, otherProvider))).To(Succeed())
+		Eventually(dryRunDelete(addOn(withAgent, provider))).Should(BeEmpty())
+		Expect(hub.Client.Delete(ctx, addOn(withAgent, otherProvider))).To(Succeed())
+		Eventually(isDeleted).WithContext(ctx).WithArguments(withAgent, otherProvider).Should(BeTrue())
 
 		By("OCM having lost the cluster")
 		lose(ctx, withAgent)
-		last := fmt.Sprintf("%s last reported %d objects of Widget.example.com%s", withAgent, widgets, lost)
-		Eventually(tried(registration)).Should(Equal(last))
+		lastReport := fmt.Sprintf("%s last reported %d objects of Widget.example.com%s", withAgent, widgets, consequence)
+		Eventually(dryRunDelete(registration)).Should(Equal(lastReport))
 
 		By("deleting it")
-		received.all = nil
+		warnings.texts = nil
 		Expect(user.Delete(ctx, addOn(withAgent, provider))).To(Succeed())
-		Expect(received.all).To(ConsistOf(last))
+		Expect(warnings.texts).To(ConsistOf(warning))
 	})
 })

@@ -26,7 +26,7 @@ func selecting(ctx context.Context, name string, clusters ...string) *clusterv1b
 	decision.Namespace, decision.Name = metav1.NamespaceDefault, name+"-decision-1"
 	decision.Labels = map[string]string{clusterv1beta1.PlacementLabel: name, clusterv1beta1.DecisionGroupIndexLabel: "0"}
 	Expect(hub.Client.Create(ctx, decision)).To(Succeed())
-	selects(ctx, placement, clusters...)
+	selectClusters(ctx, placement, clusters...)
 	DeferCleanup(func(ctx context.Context) {
 		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, decision))).To(Succeed())
 		Expect(client.IgnoreNotFound(hub.Client.Delete(ctx, placement))).To(Succeed())
@@ -34,13 +34,13 @@ func selecting(ctx context.Context, name string, clusters ...string) *clusterv1b
 	return placement
 }
 
-// placedBy has OCM install an add-on where Placements select; nil: leave it to users.
+// placedBy sets the install strategy of an add-on to Placements, or to manual if there are none.
 func placedBy(ctx context.Context, name string, placements ...string) error {
 	registration := &addonv1alpha1.ClusterManagementAddOn{}
 	if err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
 		return err
 	}
-	before := registration.DeepCopy()
+	original := registration.DeepCopy()
 	registration.Spec.InstallStrategy = addonv1alpha1.InstallStrategy{Type: addonv1alpha1.AddonInstallStrategyPlacements}
 	if placements == nil {
 		registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
@@ -50,11 +50,11 @@ func placedBy(ctx context.Context, name string, placements ...string) error {
 			PlacementRef: addonv1alpha1.PlacementRef{Namespace: metav1.NamespaceDefault, Name: placement},
 		})
 	}
-	return hub.Client.Patch(ctx, registration, client.MergeFrom(before))
+	return hub.Client.Patch(ctx, registration, client.MergeFrom(original))
 }
 
-// selects has a Placement select other clusters.
-func selects(ctx context.Context, placement *clusterv1beta1.Placement, clusters ...string) {
+// selectClusters changes the clusters that a Placement selects.
+func selectClusters(ctx context.Context, placement *clusterv1beta1.Placement, clusters ...string) {
 	GinkgoHelper()
 	decision := &clusterv1beta1.PlacementDecision{}
 	key := client.ObjectKey{Namespace: placement.Namespace, Name: placement.Name + "-decision-1"}
@@ -66,27 +66,27 @@ func selects(ctx context.Context, placement *clusterv1beta1.Placement, clusters 
 	Expect(hub.Client.Status().Update(ctx, decision)).To(Succeed())
 }
 
-func force(ctx context.Context, of client.Object) {
+func force(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"tested"}}}`, interlockv1alpha1.ForceAnnotation)
-	Expect(hub.Client.Patch(ctx, of, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	Expect(hub.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-var _ = Describe("What a Placement installs and others require", func() { onEach(placements) })
+var _ = Describe("An add-on that a Placement installs and dependents require", func() { onEach(placements) })
 
-// placements describes what Placements install on a managed cluster.
-func placements(on string) {
-	breaks := "would break 1 add-on on 1 cluster: leaf requires base (" + on + "). Remove first what requires it. " +
+// placements describes the add-ons that Placements install on a managed cluster.
+func placements(cluster string) {
+	consequence := "would break 1 add-on on 1 cluster: leaf requires base (" + cluster + "). Remove first what requires it. " +
 		"To remove it nevertheless: kubectl annotate "
-	var here, elsewhere *clusterv1beta1.Placement
+	var selected, empty *clusterv1beta1.Placement
 
 	BeforeEach(func(ctx context.Context) {
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
 		register(ctx, friend, "")
-		here, elsewhere = selecting(ctx, "here", on), selecting(ctx, "elsewhere")
-		installed(ctx, on)
-		Expect(placedBy(ctx, base, here.Name)).To(Succeed())
+		selected, empty = selecting(ctx, "here", cluster), selecting(ctx, "elsewhere")
+		installAll(ctx, cluster)
+		Expect(placedBy(ctx, base, selected.Name)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) {
 			for _, name := range []string{base, leaf} {
 				Expect(placedBy(ctx, name)).To(Succeed())
@@ -95,51 +95,51 @@ func placements(on string) {
 	})
 
 	It("stays while its Placement is needed", func(ctx context.Context) {
-		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(MatchError(ContainSubstring(
-			"denied the request: deleting Placement 'default/here' removes what it installs, and " + breaks + "placement here -n default ",
+		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(MatchError(ContainSubstring(
+			"denied the request: deleting Placement 'default/here' removes what it installs, and " + consequence + "placement here -n default ",
 		)))
-		Expect(hub.Client.Delete(ctx, elsewhere, client.DryRunAll)).To(Succeed())
+		Expect(hub.Client.Delete(ctx, empty, client.DryRunAll)).To(Succeed())
 
 		By("the dependent going with it")
-		Expect(placedBy(ctx, leaf, here.Name)).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(Succeed())
-		Expect(placedBy(ctx, leaf, here.Name, elsewhere.Name)).To(Succeed(), "it stays installed")
+		Expect(placedBy(ctx, leaf, selected.Name)).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(Succeed())
+		Expect(placedBy(ctx, leaf, selected.Name, empty.Name)).To(Succeed(), "it stays installed")
 
 		By("another Placement selecting the cluster")
-		also := selecting(ctx, "also", on)
-		Expect(placedBy(ctx, leaf, here.Name, also.Name)).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(MatchError(ContainSubstring(breaks)))
-		Expect(placedBy(ctx, base, here.Name, also.Name)).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(Succeed())
+		second := selecting(ctx, "also", cluster)
+		Expect(placedBy(ctx, leaf, selected.Name, second.Name)).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(MatchError(ContainSubstring(consequence)))
+		Expect(placedBy(ctx, base, selected.Name, second.Name)).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(Succeed())
 	})
 
 	It("is removed by OCM with its Placement, where a reason is given", func(ctx context.Context) {
-		force(ctx, here)
-		user, received := as("alice")
+		force(ctx, selected)
+		user, warnings := impersonate("alice")
 		Eventually(func() []string {
-			Expect(user.Delete(ctx, here, client.DryRunAll)).To(Succeed())
-			return received.all
-		}).Should(ContainElement(HaveSuffix("leaf requires base (" + on + "). It is removed nevertheless: tested")))
-		Expect(user.Delete(ctx, here)).To(Succeed())
-		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue())
-		Eventually(emitted(ctx, metav1.NamespaceDefault, here.Name, protection.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
+			Expect(user.Delete(ctx, selected, client.DryRunAll)).To(Succeed())
+			return warnings.texts
+		}).Should(ContainElement(HaveSuffix("leaf requires base (" + cluster + "). It is removed nevertheless: tested")))
+		Expect(user.Delete(ctx, selected)).To(Succeed())
+		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+		Eventually(eventNotes(ctx, metav1.NamespaceDefault, selected.Name, protection.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
 	})
 
 	It("is removed by OCM where its Placement no longer selects the cluster, with an event", func(ctx context.Context) {
-		selects(ctx, here)
-		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue())
-		Eventually(emitted(ctx, on, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
+		selectClusters(ctx, selected)
+		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
+		Eventually(eventNotes(ctx, cluster, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
 			HavePrefix("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa: removing add-on 'base'"),
-			HaveSuffix("leaf requires base ("+on+"). OCM removes it nevertheless"),
+			HaveSuffix("leaf requires base ("+cluster+"). OCM removes it nevertheless"),
 		)))
 	})
 
 	It("stays while the last of its Placements is needed, where another was just deleted", func(ctx context.Context) {
-		also := selecting(ctx, "also", on)
-		Expect(placedBy(ctx, base, here.Name, also.Name)).To(Succeed())
-		Eventually(func() error { return hub.Client.Delete(ctx, here, client.DryRunAll) }).Should(Succeed())
-		Expect(hub.Client.Delete(ctx, also)).To(Succeed())
-		Expect(hub.Client.Delete(ctx, here)).To(MatchError(ContainSubstring(breaks)))
+		second := selecting(ctx, "also", cluster)
+		Expect(placedBy(ctx, base, selected.Name, second.Name)).To(Succeed())
+		Eventually(func() error { return hub.Client.Delete(ctx, selected, client.DryRunAll) }).Should(Succeed())
+		Expect(hub.Client.Delete(ctx, second)).To(Succeed())
+		Expect(hub.Client.Delete(ctx, selected)).To(MatchError(ContainSubstring(consequence)))
 	})
 
 	It("stays where OCM would take it over", func(ctx context.Context) {
@@ -149,19 +149,19 @@ func placements(on string) {
 			return hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))
 		}
 		Expect(lifecycle(`"self"`)).To(Succeed())
-		Expect(placedBy(ctx, base, elsewhere.Name)).To(Succeed(), "OCM leaves it alone")
+		Expect(placedBy(ctx, base, empty.Name)).To(Succeed(), "OCM leaves it alone")
 		Expect(lifecycle("null")).To(MatchError(ContainSubstring("the new install strategy of add-on 'base' would break 1 add-on on 1 cluster")))
-		Expect(placedBy(ctx, base, here.Name)).To(Succeed())
+		Expect(placedBy(ctx, base, selected.Name)).To(Succeed())
 		Expect(lifecycle("null")).To(Succeed())
 	})
 
 	It("stays while its registration names the Placement", func(ctx context.Context) {
-		changes := "denied the request: the new install strategy of add-on 'base' " + breaks + "clustermanagementaddon base "
-		Expect(placedBy(ctx, base, elsewhere.Name)).To(MatchError(ContainSubstring(changes)))
+		changes := "denied the request: the new install strategy of add-on 'base' " + consequence + "clustermanagementaddon base "
+		Expect(placedBy(ctx, base, empty.Name)).To(MatchError(ContainSubstring(changes)))
 		Expect(placedBy(ctx, base, []string{}...)).To(MatchError(ContainSubstring(changes)), "no Placement at all")
-		Expect(placedBy(ctx, base, here.Name, elsewhere.Name)).To(Succeed())
-		Expect(placedBy(ctx, base, elsewhere.Name)).To(MatchError(ContainSubstring(changes)))
+		Expect(placedBy(ctx, base, selected.Name, empty.Name)).To(Succeed())
+		Expect(placedBy(ctx, base, empty.Name)).To(MatchError(ContainSubstring(changes)))
 		Expect(placedBy(ctx, base, "undecided")).To(Succeed(), "a Placement that may be created later, as GitOps does")
-		Eventually(gone).WithContext(ctx).WithArguments(on, base).Should(BeTrue(), "as OCM does meanwhile")
+		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue(), "as OCM does meanwhile")
 	})
 }

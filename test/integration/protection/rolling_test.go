@@ -15,17 +15,17 @@ import (
 
 // removals are dry runs of the removal of an add-on, one after the other.
 type removals struct {
-	tried   atomic.Int64
-	stop    context.CancelFunc
-	stopped chan struct{}
-	// passed are the results of those that were not refused.
-	passed []string
+	attempts atomic.Int64
+	stop     context.CancelFunc
+	stopped  chan struct{}
+	// notRefused has the results of attempts that the webhook did not refuse.
+	notRefused []string
 }
 
 // keepRemoving tries to remove base until it is stopped.
 func keepRemoving(ctx context.Context) *removals {
 	GinkgoHelper()
-	user, received := as("")
+	user, warnings := impersonate("")
 	ctx, stop := context.WithCancel(ctx)
 	r := &removals{stop: stop, stopped: make(chan struct{})}
 	go func() {
@@ -38,44 +38,44 @@ func keepRemoving(ctx context.Context) *removals {
 				return
 			case <-pace.C:
 			}
-			received.all = nil
+			warnings.texts = nil
 			err := user.Delete(ctx, addOn(withAgent, base), client.DryRunAll)
-			if isRefused, _ := refused().Match(err); !isRefused && ctx.Err() == nil {
-				r.passed = append(r.passed, fmt.Sprintf("try %d: error %v, warnings %q", r.tried.Load(), err, received.all))
+			if isRefused, _ := beRefused().Match(err); !isRefused && ctx.Err() == nil {
+				r.notRefused = append(r.notRefused, fmt.Sprintf("try %d: error %v, warnings %q", r.attempts.Load(), err, warnings.texts))
 			}
-			r.tried.Add(1)
+			r.attempts.Add(1)
 		}
 	}()
 	return r
 }
 
 var _ = Describe("Two replicas of the webhook that are replaced one after the other", func() {
-	It("refuse all the time", func(ctx context.Context) {
+	It("refuse without interruption", func(ctx context.Context) {
 		register(ctx, base, "")
 		register(ctx, leaf, "[{name: base}]")
 		register(ctx, friend, "[{name: base, type: Optional}]")
-		installed(ctx, withAgent)
+		installAll(ctx, withAgent)
 		Expect(webhook.Stop(ctx)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { serve(ctx, "--protection=enforce") })
 
-		service := deployed.ServeBehindService()
+		service := deployment.ServeBehindService()
 		start := func() *interlock.Replica { return service.Start("--protection=enforce", "--stop-after=1s") }
 		replicas := []*interlock.Replica{start(), start()}
-		for _, one := range replicas {
-			Eventually(service.Ready).WithArguments(one).Should(BeTrue())
+		for _, replica := range replicas {
+			Eventually(service.Ready).WithArguments(replica).Should(BeTrue())
 		}
-		Eventually(func() error { return hub.Client.Delete(ctx, addOn(withAgent, base), client.DryRunAll) }).Should(refused())
+		Eventually(func() error { return hub.Client.Delete(ctx, addOn(withAgent, base), client.DryRunAll) }).Should(beRefused())
 
 		removing := keepRemoving(ctx)
 		DeferCleanup(func() { removing.stop(); <-removing.stopped })
 		awaitMore := func() {
 			GinkgoHelper()
-			before := removing.tried.Load()
-			Eventually(removing.tried.Load).Should(BeNumerically(">", before+50))
+			attemptsBefore := removing.attempts.Load()
+			Eventually(removing.attempts.Load).Should(BeNumerically(">", attemptsBefore+50))
 		}
 		awaitMore()
 		for range 2 {
-			for i, old := range replicas { // as the Deployment does it: one more first, and none less
+			for i, old := range replicas { // as a rolling Deployment does: a new replica starts before an old one stops
 				replicas[i] = start()
 				Eventually(service.Ready).WithArguments(replicas[i]).Should(BeTrue())
 				Expect(service.Retire(ctx, old)).To(Succeed())
@@ -84,7 +84,7 @@ var _ = Describe("Two replicas of the webhook that are replaced one after the ot
 		}
 		removing.stop()
 		<-removing.stopped
-		Expect(removing.passed).To(BeEmpty(), "of %d tries", removing.tried.Load())
-		AddReportEntry("removals that were tried, and refused", fmt.Sprint(removing.tried.Load()))
+		Expect(removing.notRefused).To(BeEmpty(), "of %d tries", removing.attempts.Load())
+		AddReportEntry("removals that were tried, and refused", fmt.Sprint(removing.attempts.Load()))
 	}, NodeTimeout(2*time.Minute))
 })

@@ -1,6 +1,6 @@
-// Package protection shows, on a hub and two managed clusters of real OCM, what addon-manager webhook refuses when
-// an add-on is deleted that installed add-ons require, and that it never is in the way of OCM and Kubernetes. One of the managed
-// clusters has addon-agent, as an add-on of OCM; the other one does not.
+// Package protection shows, on a hub and two managed clusters of real OCM, that addon-manager webhook refuses the deletion of add-ons
+// with installed dependents, and never blocks OCM and Kubernetes. One of the managed clusters has addon-agent, as an add-on of OCM.
+// The other one does not.
 package protection
 
 import (
@@ -20,12 +20,12 @@ import (
 
 var (
 	hub *ocm.Hub
-	// deployed is Interlock on the hub.
-	deployed *interlock.Interlock
-	webhook  *interlock.Running
-	// managed are the clusters that have joined.
+	// deployment is the deployment of Interlock on the hub.
+	deployment *interlock.Interlock
+	webhook    *interlock.Running
+	// managed has the clusters that have joined, by name.
 	managed = map[string]*ocm.ManagedCluster{}
-	// agents are addon-agent on the cluster that has it.
+	// agents is the addon-agent of the cluster that has it.
 	agents *addonagent.AddOn
 )
 
@@ -37,11 +37,11 @@ func TestProtection(t *testing.T) {
 var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, time.Minute, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
 	join(ctx, withAgent, withoutAgent)
-	deployed = interlock.Deploy(ctx, hub)
+	deployment = interlock.Deploy(ctx, hub)
 	serve(ctx, "--protection=enforce")
 	DeferCleanup(func() error { return webhook.Kill() })
 	agents = addonagent.New(ctx, hub, managed[withAgent])
-	manager := deployed.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
+	manager := deployment.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
 	DeferCleanup(func() error { return manager.Kill() })
 	agents.Deploy(ctx)
 }, NodeTimeout(5*time.Minute))
@@ -49,32 +49,33 @@ var _ = BeforeSuite(func(ctx context.Context) {
 // join has managed clusters join the hub.
 func join(ctx context.Context, names ...string) {
 	GinkgoHelper()
-	joined := make([]*ocm.ManagedCluster, len(names))
-	var joining errgroup.Group
+	clusters := make([]*ocm.ManagedCluster, len(names))
+	var joins errgroup.Group
 	for i, name := range names {
-		joining.Go(func() (err error) {
-			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
+		joins.Go(func() (err error) {
+			clusters[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
 			return err
 		})
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	for i, name := range names {
-		managed[name] = joined[i]
-		ocmsuite.RunWorkloads(joined[i])
+		managed[name] = clusters[i]
+		ocmsuite.RunWorkloads(clusters[i])
 	}
 }
 
-// deployWebhook deploys the webhook alone on the hub, where it refuses, and runs until the caller ends.
+// deployWebhook deploys only the webhook on the hub, with protection enforced, until the caller ends.
 func deployWebhook(ctx context.Context) {
 	GinkgoHelper()
-	deployed = interlock.DeployWebhook(ctx, hub)
+	deployment = interlock.DeployWebhook(ctx, hub)
 	serve(ctx, "--protection=enforce")
 	DeferCleanup(func() error { return webhook.Kill() })
 }
 
-// serve runs addon-manager webhook with its account's rights, and has the API server trust it, as addon-manager would.
+// serve runs addon-manager webhook with the permissions of its account. It has the API server trust the webhook, as addon-manager
+// would.
 func serve(ctx context.Context, flags ...string) {
 	GinkgoHelper()
-	webhook = deployed.Serve(append(flags, "--lifecycle")...)
-	deployed.Trust(ctx)
+	webhook = deployment.Serve(append(flags, "--lifecycle")...)
+	deployment.Trust(ctx)
 }

@@ -31,24 +31,24 @@ import (
 // operated is the managed cluster of the operator's hub. It has no agents.
 const operated = "cluster1"
 
-// useOperatedHub has the specs of a container use a hub of their own, which OCM's operator has installed, with the webhook
-// of Interlock beside it. No kubelet runs the Deployments of the operator: OCM's components run as processes.
+// useOperatedHub gives the specs of a container a hub of their own. OCM's operator has installed it, and Interlock's webhook runs
+// beside it. No kubelet runs the Deployments of the operator, so OCM's components run as processes.
 func useOperatedHub(ctx context.Context) {
 	GinkgoHelper()
-	othersHub, others, othersWebhook := hub, deployed, webhook
-	DeferCleanup(func() { hub, deployed, webhook = othersHub, others, othersWebhook })
+	otherHub, otherDeployment, otherWebhook := hub, deployment, webhook
+	DeferCleanup(func() { hub, deployment, webhook = otherHub, otherDeployment, otherWebhook })
 	hub = ocmsuite.Start(ctx, ocm.HubOptions{Operator: true})
 	Expect(operatorv1.Install(hub.Client.Scheme())).To(Succeed())
 	deployWebhook(ctx)
 }
 
-// clusterManager is the one that the operator installs OCM for.
+// clusterManager returns the ClusterManager for which the operator installs OCM.
 func clusterManager() *operatorv1.ClusterManager {
 	return &operatorv1.ClusterManager{ObjectMeta: metav1.ObjectMeta{Name: "cluster-manager"}}
 }
 
-// imaged are images of a tag, as clusteradm upgrade sets them.
-func imaged(tag string) client.Patch {
+// setImageTag returns a patch that sets the tag of OCM's images, as clusteradm upgrade does.
+func setImageTag(tag string) client.Patch {
 	var specs []string
 	for field, image := range map[string]string{
 		"registrationImagePullSpec": "registration", "workImagePullSpec": "work", "placementImagePullSpec": "placement",
@@ -60,17 +60,17 @@ func imaged(tag string) client.Patch {
 }
 
 var _ = Describe("The operator of OCM", Ordered, func() {
-	const breaks = "Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster: " +
+	const consequence = "Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster: " +
 		"leaf requires Open Cluster Management version of the hub '< 1.3' (cluster1)"
 
 	BeforeAll(func(ctx context.Context) {
 		useOperatedHub(ctx)
 		Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "managed"}})).To(Succeed())
 		accept(ctx, operated)
-		for name, declares := range map[string]string{base: "", leaf: `{dependencies: [{name: base}], requirements: {ocm: "< 1.3"}}`} {
+		for name, dependencies := range map[string]string{base: "", leaf: `{dependencies: [{name: base}], requirements: {ocm: "< 1.3"}}`} {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			if declares != "" {
-				registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: declares}
+			if dependencies != "" {
+				registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: dependencies}
 			}
 			registration.Spec.InstallStrategy.Type = addonv1alpha1.AddonInstallStrategyManual
 			Expect(hub.Client.Create(ctx, registration)).To(Succeed())
@@ -78,24 +78,24 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		}
 	})
 
-	It("upgrades OCM to no version that what is installed cannot have, unless a reason is given", func(ctx context.Context) {
-		Eventually(func() error { return hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"), client.DryRunAll) }).
-			Should(MatchError(ContainSubstring("denied the request: " + breaks)))
-		Expect(hub.Client.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(MatchError(ContainSubstring(breaks)))
+	It("upgrades OCM to no version that installed add-ons exclude, unless a reason is given", func(ctx context.Context) {
+		Eventually(func() error { return hub.Client.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"), client.DryRunAll) }).
+			Should(MatchError(ContainSubstring("denied the request: " + consequence)))
+		Expect(hub.Client.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"))).To(MatchError(ContainSubstring(consequence)))
 		unchecked := ContainElement(HavePrefix(
 			"whether another version of Open Cluster Management contradicts 1 add-on ('leaf') was not checked: "))
 		for _, accepted := range []struct {
 			tag   string
 			warns gomegatypes.GomegaMatcher
 		}{{":latest", unchecked}, {"@sha256:" + strings.Repeat("5f", 32), unchecked}, {":v1.2.9", BeEmpty()}} {
-			user, received := as("alice")
-			Expect(user.Patch(ctx, clusterManager(), imaged(accepted.tag))).To(Succeed(), accepted.tag)
-			Expect(received.all).To(accepted.warns, accepted.tag)
+			user, warnings := impersonate("alice")
+			Expect(user.Patch(ctx, clusterManager(), setImageTag(accepted.tag))).To(Succeed(), accepted.tag)
+			Expect(warnings.texts).To(accepted.warns, accepted.tag)
 		}
-		before := calls(ctx, "upgrades")
-		Expect(before).To(BeNumerically(">", 0))
+		callsBefore := calls(ctx, "upgrades")
+		Expect(callsBefore).To(BeNumerically(">", 0))
 		Expect(hub.Reconciled(ctx)).To(Succeed(), "it applies everything again")
-		Expect(calls(ctx, "upgrades")).To(Equal(before), "what the operator and others write calls nothing")
+		Expect(calls(ctx, "upgrades")).To(Equal(callsBefore), "what the operator and others write calls nothing")
 
 		By("by clusteradm")
 		// Without the type, clusteradm sends an empty one, which the schema of OCM 1.2 does not accept.
@@ -103,14 +103,14 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		Expect(os.WriteFile(values, []byte("clusterManager: {resourceRequirement: {type: Default}}\n"), 0o600)).To(Succeed())
 		out, err := hub.Clusteradm("upgrade", "clustermanager", "--bundle-version", "v1.3.0", "--cluster-manager-values-file", values)
 		Expect(err).To(HaveOccurred())
-		Expect(out).To(ContainSubstring(strings.Replace(breaks, "1.9.0", "1.3.0", 1)), "on its terminal")
+		Expect(out).To(ContainSubstring(strings.Replace(consequence, "1.9.0", "1.3.0", 1)), "on its terminal")
 
 		By("with a reason")
-		user, received := as("alice")
+		user, warnings := impersonate("alice")
 		force(ctx, clusterManager())
-		Expect(user.Patch(ctx, clusterManager(), imaged(":v1.9.0"))).To(Succeed())
-		Expect(received.all).To(ContainElement(breaks + ". It is changed nevertheless: tested"))
-		Eventually(emitted(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).
+		Expect(user.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"))).To(Succeed())
+		Expect(warnings.texts).To(ContainElement(consequence + ". It is changed nevertheless: tested"))
+		Eventually(eventNotes(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).
 			Should(ContainElement(HavePrefix("alice: ")))
 		Eventually(func() (string, error) {
 			rolled := &appsv1.Deployment{}
@@ -123,19 +123,19 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		}).Should(HaveSuffix("registration:v1.9.0"))
 	})
 
-	It("uninstalls OCM, which no protection is in the way of", func(ctx context.Context) {
+	It("uninstalls OCM, which no protection blocks", func(ctx context.Context) {
 		Expect(hub.Client.Delete(ctx, addOn(operated, base))).To(MatchError(ContainSubstring("would break 1 add-on on 1 cluster")))
-		user, received := as("alice")
+		user, warnings := impersonate("alice")
 		Expect(user.Delete(ctx, clusterManager())).To(Succeed())
 		Eventually(func() error {
 			return hub.Client.Get(ctx, client.ObjectKeyFromObject(clusterManager()), clusterManager())
 		}).
 			Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
-		Expect(received.all).To(BeEmpty())
+		Expect(warnings.texts).To(BeEmpty())
 	})
 
 	It("leaves a hub from which Interlock can be uninstalled", func(ctx context.Context) {
-		uninstall, err := process.Start(deployed.Program, filepath.Join(GinkgoT().TempDir(), "uninstall.log"), "uninstall",
+		uninstall, err := process.Start(deployment.Program, filepath.Join(GinkgoT().TempDir(), "uninstall.log"), "uninstall",
 			"--kubeconfig", hub.Kubeconfig(), "--namespace", interlock.Namespace, "--timeout", "1m")
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(uninstall.Done()).Should(BeClosed())

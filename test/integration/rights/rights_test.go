@@ -1,4 +1,4 @@
-// Package rights runs addon-manager as a process with the rights of deploy/ and no others.
+// Package rights runs addon-manager as a process with only the permissions of deploy/.
 package rights
 
 import (
@@ -39,8 +39,8 @@ import (
 )
 
 const (
-	namespace = "interlock-system"
-	deployed  = "../../../deploy/hub"
+	namespace    = "interlock-system"
+	deployFolder = "../../../deploy/hub"
 	// account is the user of addon-manager, which the policies of deploy/hub limit.
 	account = "system:serviceaccount:" + namespace + ":interlock-addon-manager"
 )
@@ -58,7 +58,7 @@ var (
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	manager = setup.Program("addon-manager")
-	// Served and, without the feature gate, not heeded: the guard comes in both forms.
+	// The API is served but not applied without the feature gate, so the guard comes in both forms.
 	hub = setup.Hub(ctx, map[string][]string{"runtime-config": {"admissionregistration.k8s.io/v1beta1=true"}})
 	admin = setup.Administrator(hub, addonv1alpha1.AddToScheme, dependencyv1alpha1.AddToScheme)
 	for _, name := range []string{namespace, "cluster1"} {
@@ -67,8 +67,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	setup.Policies(ctx, admin)
 })
 
-// runTemplate installs an add-on on cluster1 that is available and runs an
-// AddOnTemplate of its name and that version.
+// runTemplate installs an add-on on cluster1 that is available and runs an AddOnTemplate of its name and a version.
 func runTemplate(ctx context.Context, name, version string) {
 	GinkgoHelper()
 	template := &unstructured.Unstructured{Object: map[string]any{
@@ -78,49 +77,49 @@ func runTemplate(ctx context.Context, name, version string) {
 	template.SetName(name)
 	template.SetAnnotations(map[string]string{addonv1alpha1.AddOnVersionAnnotation: version})
 	Expect(admin.Create(ctx, template)).To(Succeed())
-	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
-	Expect(admin.Create(ctx, installed)).To(Succeed())
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+	Expect(admin.Create(ctx, addOn)).To(Succeed())
 	config := &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Name: name}, SpecHash: "tested"}
-	installed.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
+	addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{{
 		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addontemplates"},
 		ConfigReferent:      config.ConfigReferent, DesiredConfig: config, LastAppliedConfig: config,
 	}}
-	meta.SetStatusCondition(&installed.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Tested"})
-	Expect(admin.Status().Update(ctx, installed)).To(Succeed())
+	meta.SetStatusCondition(&addOn.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Tested"})
+	Expect(admin.Status().Update(ctx, addOn)).To(Succeed())
 }
 
-// start runs addon-manager as a process of the user's.
+// start runs addon-manager as a process of a user.
 func start(user *testenv.User, arguments ...string) *gexec.Session {
 	GinkgoHelper()
-	arguments = append([]string{"--reports=unsatisfied"}, arguments...) // a later flag counts
+	arguments = append([]string{"--reports=unsatisfied"}, arguments...) // a later flag takes precedence
 	arguments = append(arguments, "--kubeconfig", user.Kubeconfig, "--log-format=json",
 		"--leader-elect-namespace", namespace, "--graft-crds", "--metrics-bind-address=0", "--health-probe-bind-address=0")
 	return setup.Run(manager, arguments...)
 }
 
 var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() {
-	It("elects itself, writes Degraded, tells events, and stops cleanly, without ever being forbidden anything", func(ctx context.Context) {
+	It("elects itself, writes Degraded, emits events, and stops cleanly, without any forbidden request", func(ctx context.Context) {
 		user := setup.Manager.User(ctx, hub, admin, namespace, account)
 		session := start(user)
 
-		registered := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
-		registered.Spec.InstallStrategy.Type = "Manual"
-		registered.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "gateway"}}
+		registration.Spec.InstallStrategy.Type = "Manual"
+		registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{
 			{Name: "missing"},
 			{Name: "widgets", API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "Widget"}}},
 			{Name: "on-the-hub", API: &addonv1alpha1.DependencyAPI{
 				AddonAPI: addonv1alpha1.AddonAPI{Group: "example.com", Kind: "OnHub"}, ServedBy: addonv1alpha1.APIServerHub,
 			}},
 		}
-		Expect(admin.Create(ctx, registered)).To(Succeed())
-		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gateway"}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		Expect(admin.Create(ctx, registration)).To(Succeed())
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gateway"}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 
 		Eventually(func(g Gomega) {
 			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})).
 				To(Succeed())
-			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
-			degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
+			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+			degraded := meta.FindStatusCondition(addOn.Status.Conditions, "Degraded")
 			g.Expect(degraded).NotTo(BeNil())
 			g.Expect(degraded.Message).To(ContainSubstring("Required API 'OnHub.example.com' is not served by the hub. (not served)"))
 			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.AddOnDependencyReport{})).
@@ -130,21 +129,21 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			g.Expect(reasons(events)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
 		}).WithTimeout(30 * time.Second).Should(Succeed())
 
-		By("what it reads only when a declaration asks for it")
-		asking := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "asking"}}
-		asking.Spec.InstallStrategy.Type = "Manual"
-		asking.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1.0"}
-		asking.Spec.Dependencies = []addonv1alpha1.AddonDependency{
+		By("reading objects that only some declarations need")
+		dependent := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "asking"}}
+		dependent.Spec.InstallStrategy.Type = "Manual"
+		dependent.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 1.0"}
+		dependent.Spec.Dependencies = []addonv1alpha1.AddonDependency{
 			{Name: "missing", When: &addonv1alpha1.DependencyWhen{Expression: "config.size() == 0"}},
 			{Name: "templated", Version: ">= 0.6"},
 		}
 		runTemplate(ctx, "templated", "0.5.0")
-		Expect(admin.Create(ctx, asking)).To(Succeed())
-		installed = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "asking"}}
-		Expect(admin.Create(ctx, installed)).To(Succeed())
+		Expect(admin.Create(ctx, dependent)).To(Succeed())
+		addOn = &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "asking"}}
+		Expect(admin.Create(ctx, addOn)).To(Succeed())
 		Eventually(func(g Gomega) {
-			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
-			degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
+			g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+			degraded := meta.FindStatusCondition(addOn.Status.Conditions, "Degraded")
 			g.Expect(degraded).NotTo(BeNil())
 			g.Expect(degraded.Message).To(And(
 				ContainSubstring("Required addon 'missing'"), ContainSubstring("Open Cluster Management version of the hub"),
@@ -152,10 +151,10 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		}).WithTimeout(90 * time.Second).Should(Succeed())
 
 		By("nothing being asked of the cluster any more")
-		before := registered.DeepCopy()
-		registered.Spec.Dependencies = registered.Spec.Dependencies[:1]
-		Expect(admin.Patch(ctx, registered, client.MergeFrom(before))).To(Succeed())
-		Expect(admin.Delete(ctx, installed)).To(Succeed()) // "asking" needs the version of "templated"
+		original := registration.DeepCopy()
+		registration.Spec.Dependencies = registration.Spec.Dependencies[:1]
+		Expect(admin.Patch(ctx, registration, client.MergeFrom(original))).To(Succeed())
+		Expect(admin.Delete(ctx, addOn)).To(Succeed()) // "asking" needs the version of "templated"
 		Eventually(func() error {
 			return admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.ManagedClusterFacts{})
 		}).WithTimeout(30 * time.Second).Should(Satisfy(apierrors.IsNotFound))
@@ -175,100 +174,103 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 
 		for _, mode := range []struct {
 			argument string
-			there    gomegatypes.GomegaMatcher
+			kinds    gomegatypes.GomegaMatcher
 		}{
 			{"--guard=auto", ConsistOf(rule.KindPolicy, rule.KindBinding, rule.KindWebhook)},
 			{"--guard=off", BeEmpty()},
 		} {
 			session := start(user, mode.argument)
-			Eventually(guardObjects(ctx)).WithTimeout(60*time.Second).Should(mode.there, mode.argument)
+			Eventually(guardObjects(ctx)).WithTimeout(60*time.Second).Should(mode.kinds, mode.argument)
 			Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 			Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
 		}
 	})
 
-	It("may change the CRD that it grafts, and watch the others only", func(ctx context.Context) {
-		const grafted = "clustermanagementaddons.addon.open-cluster-management.io"
+	It("may change the CRD that it grafts, and may only watch the others", func(ctx context.Context) {
+		const graftedCRD = "clustermanagementaddons.addon.open-cluster-management.io"
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		everything := setup.Administrator(hub, apiextensionsv1.AddToScheme)
-		limited := setup.ClientAs(user.Config, everything)
+		limitedClient := setup.ClientAs(user.Config, everything)
 
 		crds := &apiextensionsv1.CustomResourceDefinitionList{}
-		Expect(limited.List(ctx, crds, client.MatchingFields{"metadata.name": grafted})).To(Succeed())
+		Expect(limitedClient.List(ctx, crds, client.MatchingFields{"metadata.name": graftedCRD})).To(Succeed())
 		Expect(crds.Items).To(HaveLen(1))
-		Expect(limited.List(ctx, crds)).To(Succeed(), "the APIs of the hub can change with any")
+		Expect(limitedClient.List(ctx, crds)).To(Succeed(), "the APIs of the hub can change with any")
 
 		Expect(everything.List(ctx, crds)).To(Succeed())
 		Expect(len(crds.Items)).To(BeNumerically(">", 1))
 		for i := range crds.Items {
 			crd := &crds.Items[i]
-			err := limited.Update(ctx, crd, client.DryRunAll)
-			if crd.Name == grafted {
+			err := limitedClient.Update(ctx, crd, client.DryRunAll)
+			if crd.Name == graftedCRD {
 				Expect(err).NotTo(HaveOccurred())
 			} else {
 				Expect(err).To(Satisfy(apierrors.IsForbidden), crd.Name)
 			}
-			Expect(limited.Delete(ctx, crd, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden), crd.Name)
-			Expect(limited.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll)).
+			Expect(limitedClient.Delete(ctx, crd, client.DryRunAll)).To(Satisfy(apierrors.IsForbidden), crd.Name)
+			Expect(limitedClient.Patch(ctx, crd, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll)).
 				To(Satisfy(apierrors.IsForbidden), crd.Name)
 		}
 	})
 
 	It("deletes reports without --reports, and may then not write any", func(ctx context.Context) {
-		limited := setup.ClientAs(baseUser(ctx, "without-reports"), admin)
-		found := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
+		limitedClient := setup.ClientAs(baseUser(ctx, "without-reports"), admin)
+		report := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
 		for _, err := range []error{
-			limited.Get(ctx, client.ObjectKeyFromObject(found), found), limited.Create(ctx, found, client.DryRunAll),
-			limited.Update(ctx, found, client.DryRunAll),
-			limited.Patch(ctx, found, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
+			limitedClient.Get(ctx, client.ObjectKeyFromObject(report), report), limitedClient.Create(ctx, report, client.DryRunAll),
+			limitedClient.Update(ctx, report, client.DryRunAll),
+			limitedClient.Patch(ctx, report, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
 		} {
 			Expect(err).To(Satisfy(apierrors.IsForbidden))
 		}
 
 		account, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(admin.Get(ctx, client.ObjectKeyFromObject(found), found)).To(Succeed(), "an earlier process with --reports wrote it")
+		Expect(admin.Get(ctx, client.ObjectKeyFromObject(report), report)).To(Succeed(), "an earlier process with --reports wrote it")
 		session := start(account, "--reports=off")
-		Eventually(func() error { return admin.Get(ctx, client.ObjectKeyFromObject(found), found) }).
+		Eventually(func() error { return admin.Get(ctx, client.ObjectKeyFromObject(report), report) }).
 			WithTimeout(60 * time.Second).Should(Satisfy(apierrors.IsNotFound))
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
 	})
 
 	It("may open no gate and install no gate rule without the rights of the lifecycle", func(ctx context.Context) {
-		limited := setup.ClientAs(baseUser(ctx, "without-lifecycle"), admin)
-		gated := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gated"}}
-		gated.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
-		Expect(admin.Create(ctx, gated)).To(Succeed())
-		DeferCleanup(admin.Delete, gated)
-		opening := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+addonv1alpha1.GateAnnotation+`":"open"}}}`))
+		limitedClient := setup.ClientAs(baseUser(ctx, "without-lifecycle"), admin)
+		gatedAddOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "gated"}}
+		gatedAddOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
+		Expect(admin.Create(ctx, gatedAddOn)).To(Succeed())
+		DeferCleanup(admin.Delete, gatedAddOn)
+		openGate := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+addonv1alpha1.GateAnnotation+`":"open"}}}`))
 		objects, err := gate.Rule.Policy("v1beta1")
 		Expect(err).NotTo(HaveOccurred())
 		webhook, err := gate.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
 		Expect(err).NotTo(HaveOccurred())
-		further := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "interlock-lifecycle"}}
-		refused := []error{limited.Patch(ctx, gated.DeepCopy(), opening), limited.Update(ctx, further, client.DryRunAll)}
-		for _, object := range append(objects, webhook) {
-			refused = append(refused, limited.Create(ctx, object, client.DryRunAll),
-				limited.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll))
+		webhookConfiguration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "interlock-lifecycle"}}
+		refusals := []error{
+			limitedClient.Patch(ctx, gatedAddOn.DeepCopy(), openGate),
+			limitedClient.Update(ctx, webhookConfiguration, client.DryRunAll),
 		}
-		for _, err := range refused {
+		for _, object := range append(objects, webhook) {
+			refusals = append(refusals, limitedClient.Create(ctx, object, client.DryRunAll),
+				limitedClient.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll))
+		}
+		for _, err := range refusals {
 			Expect(err).To(Satisfy(apierrors.IsForbidden))
 		}
 		for _, object := range append(objects, webhook) {
-			Expect(client.IgnoreNotFound(limited.Delete(ctx, object))).To(Succeed(), "what an earlier --lifecycle left")
+			Expect(client.IgnoreNotFound(limitedClient.Delete(ctx, object))).To(Succeed(), "what an earlier --lifecycle left")
 		}
 	})
 
-	It("waits for a hub that is away, and can be stopped meanwhile", func(ctx context.Context) {
+	It("waits for an unavailable hub, and can be stopped meanwhile", func(ctx context.Context) {
 		user, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(hub.StopAPIServer()).To(Succeed())
 
-		stopped := start(user)
-		Consistently(stopped).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
-		Eventually(stopped.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
+		session := start(user)
+		Consistently(session).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
+		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 
 		waiting := start(user)
 		Consistently(waiting).WithTimeout(2 * time.Second).ShouldNot(gexec.Exit())
@@ -286,12 +288,12 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	})
 })
 
-// baseUser is a new user with the rights that addon-manager has on any hub.
+// baseUser returns a new user with the permissions that addon-manager has on any hub.
 func baseUser(ctx context.Context, name string) *rest.Config {
 	GinkgoHelper()
 	user, err := hub.AddUser(name)
 	Expect(err).NotTo(HaveOccurred())
-	role, err := testenv.ClusterRole(deployed, "clusterrole.yaml")
+	role, err := testenv.ClusterRole(deployFolder, "clusterrole.yaml")
 	Expect(err).NotTo(HaveOccurred())
 	role.Name = name
 	Expect(admin.Create(ctx, role)).To(Succeed())
@@ -310,10 +312,10 @@ func authority() []byte {
 	return certificate
 }
 
-// guardObjects are the kinds of the guard's objects that are there.
+// guardObjects returns the kinds of the guard's objects that exist.
 func guardObjects(ctx context.Context) func() ([]string, error) {
 	return func() ([]string, error) {
-		found := []string{}
+		kinds := []string{}
 		for kind, version := range map[string]string{
 			rule.KindPolicy: "v1beta1", rule.KindBinding: "v1beta1", rule.KindWebhook: "v1",
 		} {
@@ -321,19 +323,19 @@ func guardObjects(ctx context.Context) func() ([]string, error) {
 			object.SetGroupVersionKind(schema.GroupVersionKind{Group: rule.Group, Version: version, Kind: kind})
 			err := admin.Get(ctx, client.ObjectKey{Name: guard.Name}, object)
 			if err == nil {
-				found = append(found, kind)
+				kinds = append(kinds, kind)
 			} else if !apierrors.IsNotFound(err) {
 				return nil, err
 			}
 		}
-		return found, nil
+		return kinds, nil
 	}
 }
 
 func reasons(events eventsv1.EventList) []string {
-	var all []string
+	var reasons []string
 	for _, event := range events.Items {
-		all = append(all, event.Reason)
+		reasons = append(reasons, event.Reason)
 	}
-	return all
+	return reasons
 }

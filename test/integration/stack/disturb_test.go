@@ -13,10 +13,10 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// disturbance is what fails while the stack is installed. It may return what has it work again at the end of the run.
+// disturbance is a fault while the stack is installed. It may return a function that repairs the fault at the end of the run.
 type disturbance struct {
-	name string
-	do   func(ctx context.Context, on *ocm.ManagedCluster) (mend func(context.Context))
+	name   string
+	inject func(ctx context.Context, cluster *ocm.ManagedCluster) (mend func(context.Context))
 }
 
 var disturbances = []disturbance{
@@ -27,10 +27,10 @@ var disturbances = []disturbance{
 	{"a cluster is cut off until it is lost", cutOff},
 }
 
-func killAgents(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {
+func killAgents(ctx context.Context, cluster *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
-	killBoth(on)
-	startAgents(ctx, on)
+	killBoth(cluster)
+	startAgents(ctx, cluster)
 	return nil
 }
 
@@ -42,27 +42,27 @@ func killAddOnAgents(ctx context.Context, _ *ocm.ManagedCluster) func(context.Co
 	return nil
 }
 
-// killBoth kills the agents of a cluster, which is lost ten seconds later unless they are started again.
-func killBoth(on *ocm.ManagedCluster) {
+// killBoth kills both agents of a cluster. The hub loses the cluster ten seconds later unless they are started again.
+func killBoth(cluster *ocm.ManagedCluster) {
 	GinkgoHelper()
-	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
+	for _, agent := range []*ocm.Component{cluster.RegistrationAgent, cluster.WorkAgent} {
 		Expect(agent.Kill()).To(Succeed())
 	}
 }
 
-func startAgents(ctx context.Context, on *ocm.ManagedCluster) {
+func startAgents(ctx context.Context, cluster *ocm.ManagedCluster) {
 	GinkgoHelper()
-	for _, agent := range []*ocm.Component{on.RegistrationAgent, on.WorkAgent} {
+	for _, agent := range []*ocm.Component{cluster.RegistrationAgent, cluster.WorkAgent} {
 		Expect(agent.Start(ctx)).To(Succeed())
 	}
 }
 
 func changeLeader(ctx context.Context, _ *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
-	before, err := leader()
+	leaderBefore, err := leader()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(managers[before].Kill()).To(Succeed())
-	managers[before] = manage()
+	Expect(managers[leaderBefore].Kill()).To(Succeed())
+	managers[leaderBefore] = manage()
 	Eventually(leader).WithContext(ctx).Should(BeNumerically(">=", 0), "the other replica, or the new one")
 	return nil
 }
@@ -70,26 +70,26 @@ func changeLeader(ctx context.Context, _ *ocm.ManagedCluster) func(context.Conte
 func stopWebhook(ctx context.Context, _ *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
 	Expect(webhook.Stop(ctx)).To(Succeed())
-	served := false
+	serving := false
 	serve := func(context.Context) {
-		if !served {
-			webhook, served = deployed.Serve("--lifecycle"), true
+		if !serving {
+			webhook, serving = deployment.Serve("--lifecycle"), true
 		}
 	}
 	DeferCleanup(serve) // where the run fails
 	return serve
 }
 
-func cutOff(ctx context.Context, on *ocm.ManagedCluster) func(context.Context) {
+func cutOff(ctx context.Context, cluster *ocm.ManagedCluster) func(context.Context) {
 	GinkgoHelper()
-	killBoth(on)
-	Eventually(reached).WithContext(ctx).WithArguments(on.Name).Should(Equal(metav1.ConditionUnknown))
-	startAgents(ctx, on)
-	Eventually(reached).WithContext(ctx).WithArguments(on.Name).Should(Equal(metav1.ConditionTrue))
+	killBoth(cluster)
+	Eventually(reached).WithContext(ctx).WithArguments(cluster.Name).Should(Equal(metav1.ConditionUnknown))
+	startAgents(ctx, cluster)
+	Eventually(reached).WithContext(ctx).WithArguments(cluster.Name).Should(Equal(metav1.ConditionTrue))
 	return nil
 }
 
-// reached is whether the hub reaches a cluster.
+// reached returns whether the hub reaches a cluster.
 func reached(ctx context.Context, name string) (metav1.ConditionStatus, error) {
 	cluster := &clusterv1.ManagedCluster{}
 	err := hub.Client.Get(ctx, client.ObjectKey{Name: name}, cluster)

@@ -21,27 +21,27 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// runs is how often the stack is installed. Each run has a seed of its own, from first on.
+// runs is how often the stack is installed. Each run has a seed of its own, beginning with firstSeed.
 var (
-	runs  = flag.Int("stack.runs", 2, "Runs of the stack, half of them by GitOps.")
-	first = flag.Uint64("stack.seed", 1, "Seed of the first run.")
+	runs      = flag.Int("stack.runs", 2, "Runs of the stack, half of them by GitOps.")
+	firstSeed = flag.Uint64("stack.seed", 1, "Seed of the first run.")
 )
 
 var clusters = []string{"cluster1", "cluster2", "cluster3"}
 
-// agentClusters have addon-agent. One of them leaves in the end, as does the one without.
+// agentClusters have addon-agent. One of them leaves in the end, and so does the cluster without addon-agent.
 var agentClusters = clusters[:2]
 
 var (
-	hub      *ocm.Hub
-	history  *ocmsuite.History
-	managed  = map[string]*ocm.ManagedCluster{}
-	deployed *interlock.Interlock
-	managers []*interlock.Running
-	webhook  *interlock.Running
-	// agents are addon-agent on the clusters that have it.
+	hub        *ocm.Hub
+	history    *ocmsuite.History
+	managed    = map[string]*ocm.ManagedCluster{}
+	deployment *interlock.Interlock
+	managers   []*interlock.Running
+	webhook    *interlock.Running
+	// agents is the addon-agent of the clusters that have it.
 	agents *addonagent.AddOn
-	// plugin is kubectl-addon.
+	// plugin is the path of kubectl-addon.
 	plugin string
 )
 
@@ -52,8 +52,8 @@ func TestStack(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	hub = ocmsuite.Begin(ctx, time.Minute, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
-	deployed, plugin = interlock.Deploy(ctx, hub), setup.Program("kubectl-addon")
-	managers, webhook = []*interlock.Running{manage(), manage()}, deployed.Serve("--lifecycle")
+	deployment, plugin = interlock.Deploy(ctx, hub), setup.Program("kubectl-addon")
+	managers, webhook = []*interlock.Running{manage(), manage()}, deployment.Serve("--lifecycle")
 	DeferCleanup(func() error { return errors.Join(managers[0].Kill(), managers[1].Kill(), webhook.Kill()) })
 	join(ctx)
 	var withAgent []*ocm.ManagedCluster
@@ -69,27 +69,27 @@ var _ = BeforeSuite(func(ctx context.Context) {
 // join has all managed clusters join the hub.
 func join(ctx context.Context) {
 	GinkgoHelper()
-	joined := make([]*ocm.ManagedCluster, len(clusters))
-	var joining errgroup.Group
+	members := make([]*ocm.ManagedCluster, len(clusters))
+	var joins errgroup.Group
 	for i, name := range clusters {
-		joining.Go(func() (err error) {
-			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2})
+		joins.Go(func() (err error) {
+			members[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2})
 			return err
 		})
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	for i, name := range clusters {
-		managed[name] = joined[i]
-		ocmsuite.RunWorkloads(joined[i])
+		managed[name] = members[i]
+		ocmsuite.RunWorkloads(members[i])
 	}
 }
 
-// manage starts a replica that acts at once when it leads.
+// manage starts a replica that acts as soon as it leads.
 func manage() *interlock.Running {
-	return deployed.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
+	return deployment.Manage("--lifecycle", "--guard=policy", addonagent.GrantFlag)
 }
 
-// leader is the replica that leads, and says so by its first finding; -1: none does.
+// leader returns the index of the replica that reports findings and so leads. It is -1 if no replica leads.
 func leader() (int, error) {
 	for i, replica := range managers {
 		leads, err := replica.Printed("Gate rule is in force")
@@ -100,4 +100,4 @@ func leader() (int, error) {
 	return -1, nil
 }
 
-func of(name string, run uint64) string { return fmt.Sprintf("%s-%d", name, run) }
+func runName(name string, run uint64) string { return fmt.Sprintf("%s-%d", name, run) }

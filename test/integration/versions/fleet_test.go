@@ -19,13 +19,13 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// fleetSize is over how many managed clusters the rollout goes: more take minutes to start.
+// fleetSize returns the number of managed clusters of the rollout. More clusters take minutes to start.
 //
 //	ROLLOUT_CLUSTERS=10 go test ./test/integration/versions -ginkgo.focus 'cluster by cluster'
 func fleetSize() int {
 	GinkgoHelper()
-	text, given := os.LookupEnv("ROLLOUT_CLUSTERS")
-	if !given {
+	text, ok := os.LookupEnv("ROLLOUT_CLUSTERS")
+	if !ok {
 		return 2
 	}
 	size, err := strconv.Atoi(text)
@@ -33,15 +33,15 @@ func fleetSize() int {
 	return size
 }
 
-// rollout watches an add-on on all clusters while another AddOnTemplate is rolled out.
+// rollout observes an add-on on all clusters while another AddOnTemplate is rolled out.
 type rollout struct {
 	mutex sync.Mutex
-	// runs is which template runs, by cluster, and degraded what Degraded says.
-	runs, degraded map[string]string
-	// mixed is how often some clusters ran one template, and some the other.
+	// templates has the AddOnTemplate that runs on each cluster. degraded has the status of Degraded there.
+	templates, degraded map[string]string
+	// mixed counts the states in which the clusters did not all run the same template.
 	mixed int
-	// wrong are the states in which a cluster was degraded by what it does not run.
-	wrong []string
+	// mistakes has the states in which a cluster was degraded because of a template that it does not run.
+	mistakes []string
 }
 
 func (r *rollout) observe(addOn *addonv1alpha1.ManagedClusterAddOn) {
@@ -49,7 +49,7 @@ func (r *rollout) observe(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	defer r.mutex.Unlock()
 	for _, reference := range addOn.Status.ConfigReferences {
 		if reference.ConfigGroupResource == templates && reference.LastAppliedConfig != nil {
-			r.runs[addOn.Namespace] = reference.LastAppliedConfig.Name
+			r.templates[addOn.Namespace] = reference.LastAppliedConfig.Name
 		}
 	}
 	degraded := meta.FindStatusCondition(addOn.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionDegraded)
@@ -57,44 +57,44 @@ func (r *rollout) observe(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		return
 	}
 	r.degraded[addOn.Namespace] = string(degraded.Status)
-	if degraded.Status == metav1.ConditionTrue && r.runs[addOn.Namespace] != "rolling-2" {
-		r.wrong = append(r.wrong, fmt.Sprintf("%s runs %s: %s", addOn.Namespace, r.runs[addOn.Namespace], degraded.Message))
+	if degraded.Status == metav1.ConditionTrue && r.templates[addOn.Namespace] != "rolling-2" {
+		r.mistakes = append(r.mistakes, fmt.Sprintf("%s runs %s: %s", addOn.Namespace, r.templates[addOn.Namespace], degraded.Message))
 	}
-	different := map[string]bool{}
-	for _, runs := range r.runs {
-		different[runs] = true
+	distinct := map[string]bool{}
+	for _, name := range r.templates {
+		distinct[name] = true
 	}
-	if len(different) > 1 {
+	if len(distinct) > 1 {
 		r.mixed++
 	}
 }
 
-// clusters returns on how many clusters a template runs, and on how many the add-on is degraded.
-func (r *rollout) clusters(template string) func() (runs, degraded int) {
-	return func() (runs, degraded int) {
+// clusters returns the number of clusters that run a template, and of those on which the add-on is degraded.
+func (r *rollout) clusters(template string) func() (updated, degraded int) {
+	return func() (updated, degraded int) {
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
-		for cluster, name := range r.runs {
+		for cluster, name := range r.templates {
 			if name == template {
-				runs++
+				updated++
 			}
 			if r.degraded[cluster] == string(metav1.ConditionTrue) {
 				degraded++
 			}
 		}
-		return runs, degraded
+		return updated, degraded
 	}
 }
 
 func watchRollout(ctx context.Context, name string) *rollout {
 	GinkgoHelper()
-	watched, err := hub.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.MatchingFields{"metadata.name": name})
+	watcher, err := hub.Client.Watch(ctx, &addonv1alpha1.ManagedClusterAddOnList{}, client.MatchingFields{"metadata.name": name})
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watched.Stop)
-	r := &rollout{runs: map[string]string{}, degraded: map[string]string{}}
+	DeferCleanup(watcher.Stop)
+	r := &rollout{templates: map[string]string{}, degraded: map[string]string{}}
 	go func() {
-		for event := range watched.ResultChan() {
-			if addOn, is := event.Object.(*addonv1alpha1.ManagedClusterAddOn); is {
+		for event := range watcher.ResultChan() {
+			if addOn, ok := event.Object.(*addonv1alpha1.ManagedClusterAddOn); ok {
 				r.observe(addOn)
 			}
 		}
@@ -121,24 +121,24 @@ var _ = Describe("A rollout over a fleet", func() {
 			create(ctx, object)
 		}
 		registration.Spec.InstallStrategy = ocm.OneByOne(v1.Name)
-		seen := watchRollout(ctx, "rolling")
+		observed := watchRollout(ctx, "rolling")
 		create(ctx, registration)
 		patience := time.Duration(size)*15*time.Second + time.Minute
-		Eventually(seen.clusters(v1.Name)).WithTimeout(patience).Should(Equal(size))
+		Eventually(observed.clusters(v1.Name)).WithTimeout(patience).Should(Equal(size))
 
 		observer.Cause("another template is rolled out")
-		before := registration.DeepCopy()
+		original := registration.DeepCopy()
 		registration.Spec.InstallStrategy = ocm.OneByOne(v2.Name)
-		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(before))).To(Succeed())
+		Expect(hub.Client.Patch(ctx, registration, client.MergeFrom(original))).To(Succeed())
 		started := time.Now()
 		Eventually(func(g Gomega) {
-			runs, degraded := seen.clusters(v2.Name)()
-			g.Expect(runs).To(Equal(size), "clusters that run the new template")
+			updated, degraded := observed.clusters(v2.Name)()
+			g.Expect(updated).To(Equal(size), "clusters that run the new template")
 			g.Expect(degraded).To(Equal(size), "clusters that are degraded by what it needs")
 		}).WithTimeout(patience).Should(Succeed())
 		AddReportEntry("rollout", fmt.Sprintf("over %d clusters in %s; both templates ran in %d of the states observed",
-			size, time.Since(started).Round(time.Second), seen.mixed))
-		Expect(seen.wrong).To(BeEmpty())
-		Expect(seen.mixed).NotTo(BeZero(), "it was not a cluster at a time")
+			size, time.Since(started).Round(time.Second), observed.mixed))
+		Expect(observed.mistakes).To(BeEmpty())
+		Expect(observed.mixed).NotTo(BeZero(), "it was not a cluster at a time")
 	}, NodeTimeout(20*time.Minute))
 })

@@ -24,18 +24,18 @@ var _ = Describe("The add-on of the guide for authors", func() {
 			create(ctx, object)
 		}
 		register(ctx, "greeter", `[{name: hello, type: IfInstalled, version: ">= 0.2"}]`)
-		for _, on := range []string{withAgent, withoutAgent} {
-			install(ctx, on, "hello")
-			install(ctx, on, "greeter")
+		for _, cluster := range []string{withAgent, withoutAgent} {
+			install(ctx, cluster, "hello")
+			install(ctx, cluster, "greeter")
 		}
-		for _, on := range []string{withAgent, withoutAgent} {
-			Eventually(degradedOf).WithContext(ctx).WithArguments(on, "hello").Should(Equal("True RequiredDependencyNotSatisfied: " +
+		for _, cluster := range []string{withAgent, withoutAgent} {
+			Eventually(degradedOf).WithContext(ctx).WithArguments(cluster, "hello").Should(Equal("True RequiredDependencyNotSatisfied: " +
 				"Required addon 'managed-serviceaccount' is not installed or not available. The greeting cannot be sent. " +
 				"(not installed: it has no ClusterManagementAddOn on this hub)"))
-			Eventually(degradedOf).WithContext(ctx).WithArguments(on, "greeter").WithTimeout(unanswered).Should(
+			Eventually(degradedOf).WithContext(ctx).WithArguments(cluster, "greeter").WithTimeout(unanswered).Should(
 				HaveSuffix("(version 0.1.0 from its AddOnTemplate)"))
 			Eventually(func() error {
-				return managed[on].Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "hello"}, &appsv1.Deployment{})
+				return managed[cluster].Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "hello"}, &appsv1.Deployment{})
 			}).Should(Succeed())
 		}
 	}, NodeTimeout(3*time.Minute))

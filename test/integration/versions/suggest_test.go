@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
-// deploying is an AddOnTemplate whose Deployment has this image.
+// deploying returns an AddOnTemplate whose Deployment has an image.
 func deploying(addOn, image string) *addonv1alpha1.AddOnTemplate {
 	GinkgoHelper()
 	template, err := ocm.Template(addOn)
@@ -31,7 +31,7 @@ func deploying(addOn, image string) *addonv1alpha1.AddOnTemplate {
 }
 
 var _ = Describe("An add-on that reports no version", func() {
-	It("gets one by what kubectl addon suggest proposes", func(ctx context.Context) {
+	It("gets the version that kubectl addon suggest proposes", func(ctx context.Context) {
 		plugin := setup.Program("kubectl-addon")
 		run := func(args ...string) string {
 			GinkgoHelper()
@@ -74,15 +74,15 @@ var _ = Describe("An add-on that reports no version", func() {
 		Expect(run("suggest", "templated")).To(And(
 			MatchRegexp(`templated +0\.10\.0 +1 +AddOnTemplate templated: image registry\.example:5000/agent:v0\.10\.0\n`),
 			ContainSubstring("run  kubectl annotate addontemplate templated dependency.addon.open-cluster-management.io/version=0.10.0 ")))
-		var found struct {
+		var suggestion struct {
 			Versions []struct{ Version string }
 		}
-		Expect(json.Unmarshal([]byte(run("suggest", "deployed-itself", "-o", "json")), &found)).To(Succeed())
-		Expect(found.Versions).To(ConsistOf(HaveField("Version", "1.2.3")))
+		Expect(json.Unmarshal([]byte(run("suggest", "deployed-itself", "-o", "json")), &suggestion)).To(Succeed())
+		Expect(suggestion.Versions).To(ConsistOf(HaveField("Version", "1.2.3")))
 		Expect(run("suggest", "deployed-itself")).To(ContainSubstring(
 			"run  kubectl annotate clustermanagementaddon deployed-itself dependency.addon.open-cluster-management.io/version=1.2.3 "))
 
-		By("doing what the commands do")
+		By("making the changes of the commands")
 		for object, version := range map[client.Object]string{templated: "0.10.0", itself: "1.2.3"} {
 			observer.Cause("the user sets the version of " + object.GetName())
 			patch := `{"metadata": {"annotations": {"` + interlockv1alpha1.AddOnVersionAnnotation + `": "` + version + `"}}}`

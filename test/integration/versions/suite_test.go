@@ -1,6 +1,5 @@
-// Package versions tests on Open Cluster Management itself where addon-manager
-// reads the version and the configuration of an add-on: on a managed cluster with
-// addon-agent, as an add-on of OCM, and on one without.
+// Package versions tests, on real OCM, where addon-manager reads the version and the configuration of an add-on: on a managed cluster
+// with addon-agent, as an add-on of OCM, and on a cluster without it.
 package versions
 
 import (
@@ -25,7 +24,7 @@ const withAgent, withoutAgent = "cluster1", "cluster2"
 var (
 	hub     *ocm.Hub
 	managed = map[string]*ocm.ManagedCluster{}
-	// observer judges suite.Declared: each step declares what it changes.
+	// observer judges suite.Declared, because each step declares its changes.
 	observer *witness.Witness
 )
 
@@ -50,22 +49,22 @@ var _ = BeforeSuite(func(ctx context.Context) {
 // join has managed clusters join the hub.
 func join(ctx context.Context, names ...string) {
 	GinkgoHelper()
-	joined := make([]*ocm.ManagedCluster, len(names))
-	var joining errgroup.Group
+	members := make([]*ocm.ManagedCluster, len(names))
+	var joins errgroup.Group
 	for i, name := range names {
-		joining.Go(func() (err error) {
-			joined[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
+		joins.Go(func() (err error) {
+			members[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true})
 			return err
 		})
 	}
-	Expect(joining.Wait()).To(Succeed())
+	Expect(joins.Wait()).To(Succeed())
 	for i, name := range names {
-		managed[name] = joined[i]
-		ocmsuite.RunWorkloads(joined[i])
+		managed[name] = members[i]
+		ocmsuite.RunWorkloads(members[i])
 	}
 }
 
-// onBoth are the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
+// onBoth returns the entries of a table whose specs run with addon-agent on the managed cluster, and without it.
 func onBoth(within time.Duration) []TableEntry {
 	return []TableEntry{
 		Entry("with addon-agent", withAgent, NodeTimeout(within)),

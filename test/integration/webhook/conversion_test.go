@@ -11,113 +11,113 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-var declared = []any{
+var declaredDependencies = []any{
 	map[string]any{"name": "proxy", "type": "Required", "message": "No credentials: <&> ü"},
 	map[string]any{"name": "metrics", "type": "Optional"},
 }
 
 var _ = Describe("Beside writers of v1beta1", func() {
-	It("keeps spec.dependencies of what is created through v1beta1", func(ctx context.Context) {
-		create(ctx, clusterManagementAddOn(other, "created", declared))
-		Expect(dependenciesOf(read(ctx, storage, "created"))).To(Equal(declared))
-		Expect(dependenciesOf(read(ctx, other, "created"))).To(Equal(declared))
+	It("keeps spec.dependencies of objects that are created through v1beta1", func(ctx context.Context) {
+		create(ctx, clusterManagementAddOn(betaVersion, "created", declaredDependencies))
+		Expect(dependenciesOf(readObject(ctx, storage, "created"))).To(Equal(declaredDependencies))
+		Expect(dependenciesOf(readObject(ctx, betaVersion, "created"))).To(Equal(declaredDependencies))
 	})
 
-	It("shows them in lists of v1beta1", func(ctx context.Context) {
-		create(ctx, clusterManagementAddOn(storage, "listed", declared))
+	It("shows spec.dependencies in lists of v1beta1", func(ctx context.Context) {
+		create(ctx, clusterManagementAddOn(storage, "listed", declaredDependencies))
 		list := &unstructured.UnstructuredList{}
-		list.SetAPIVersion(other)
+		list.SetAPIVersion(betaVersion)
 		list.SetKind("ClusterManagementAddOnList")
 		Expect(hubClient.List(ctx, list)).To(Succeed())
 		for i := range list.Items {
-			Expect(list.Items[i].GetAPIVersion()).To(Equal(other))
+			Expect(list.Items[i].GetAPIVersion()).To(Equal(betaVersion))
 			if list.Items[i].GetName() == "listed" {
-				Expect(dependenciesOf(&list.Items[i])).To(Equal(declared))
+				Expect(dependenciesOf(&list.Items[i])).To(Equal(declaredDependencies))
 				return
 			}
 		}
 		Fail("the list lacks the object")
 	})
 
-	DescribeTable("loses none of them to a write of v1beta1", func(ctx context.Context, write func(context.Context, string)) {
-		create(ctx, clusterManagementAddOn(storage, "written", declared))
+	DescribeTable("loses no dependency to a write of v1beta1", func(ctx context.Context, write func(context.Context, string)) {
+		create(ctx, clusterManagementAddOn(storage, "written", declaredDependencies))
 		write(ctx, "written")
-		Expect(dependenciesOf(read(ctx, storage, "written"))).To(Equal(declared))
-		Expect(dependenciesOf(read(ctx, other, "written"))).To(Equal(declared))
+		Expect(dependenciesOf(readObject(ctx, storage, "written"))).To(Equal(declaredDependencies))
+		Expect(dependenciesOf(readObject(ctx, betaVersion, "written"))).To(Equal(declaredDependencies))
 	},
 		Entry("labels", func(ctx context.Context, name string) {
-			patch(ctx, other, name, `{"metadata":{"labels":{"a":"b"}}}`)
-			Expect(read(ctx, storage, name).GetLabels()).To(HaveKeyWithValue("a", "b"))
+			patch(ctx, betaVersion, name, `{"metadata":{"labels":{"a":"b"}}}`)
+			Expect(readObject(ctx, storage, name).GetLabels()).To(HaveKeyWithValue("a", "b"))
 		}),
 		Entry("spec", func(ctx context.Context, name string) {
-			patch(ctx, other, name, `{"spec":{"defaultConfigs":[{"group":"g","resource":"r","name":"n"}]}}`)
-			configs, _, err := unstructured.NestedSlice(read(ctx, storage, name).Object, "spec", "supportedConfigs")
+			patch(ctx, betaVersion, name, `{"spec":{"defaultConfigs":[{"group":"g","resource":"r","name":"n"}]}}`)
+			configs, _, err := unstructured.NestedSlice(readObject(ctx, storage, name).Object, "spec", "supportedConfigs")
 			Expect(err).NotTo(HaveOccurred())
 			Expect(configs).To(ConsistOf(HaveKeyWithValue("defaultConfig", HaveKeyWithValue("name", "n"))))
 		}),
 		Entry("an empty patch of status", func(ctx context.Context, name string) {
-			patchStatus(ctx, other, name, `{"status":{}}`)
+			patchStatus(ctx, betaVersion, name, `{"status":{}}`)
 		}),
 		Entry("status", func(ctx context.Context, name string) {
 			patchStatus(
-				ctx, other, name,
+				ctx, betaVersion, name,
 				`{"status":{"defaultConfigReferences":[{"group":"g","resource":"r","desiredConfig":{"name":"n","specHash":"h"}}]}}`,
 			)
-			Expect(read(ctx, storage, name).Object["status"]).To(HaveKey("defaultconfigReferences"))
+			Expect(readObject(ctx, storage, name).Object["status"]).To(HaveKey("defaultconfigReferences"))
 		}),
 		Entry("an update of the whole object as it was read", func(ctx context.Context, name string) {
-			object := read(ctx, other, name)
+			object := readObject(ctx, betaVersion, name)
 			object.SetAnnotations(map[string]string{"a": "b"})
 			Expect(hubClient.Update(ctx, object)).To(Succeed())
 		}),
 		Entry("server-side apply of other fields", func(ctx context.Context, name string) {
-			object := clusterManagementAddOn(other, name, nil)
+			object := clusterManagementAddOn(betaVersion, name, nil)
 			Expect(unstructured.SetNestedField(object.Object, "applied", "spec", "addOnMeta", "description")).To(Succeed())
 			Expect(hubClient.Apply(
 				ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("stock"), client.ForceOwnership,
 			)).To(Succeed())
-			object = clusterManagementAddOn(other, name, nil)
+			object = clusterManagementAddOn(betaVersion, name, nil)
 			Expect(hubClient.Apply(
 				ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("stock"), client.ForceOwnership,
 			)).To(Succeed())
-			Expect(read(ctx, storage, name).Object["spec"]).To(HaveKeyWithValue("addOnMeta", Not(HaveKey("description"))))
+			Expect(readObject(ctx, storage, name).Object["spec"]).To(HaveKeyWithValue("addOnMeta", Not(HaveKey("description"))))
 		}),
 	)
 
-	It("loses no field of a newer OCM to them, nor to a change through v1beta1", func(ctx context.Context) {
+	It("loses no field of a newer OCM to these writers, or to a change through v1beta1", func(ctx context.Context) {
 		addNewerFields(ctx)
-		object := clusterManagementAddOn(storage, "newer", declared)
-		for _, path := range [][]string{{"spec", newer}, {"spec", "addOnMeta", newer}, {"spec", "installStrategy", newer}} {
+		object := clusterManagementAddOn(storage, "newer", declaredDependencies)
+		for _, path := range [][]string{{"spec", newField}, {"spec", "addOnMeta", newField}, {"spec", "installStrategy", newField}} {
 			Expect(unstructured.SetNestedField(object.Object, "kept", path...)).To(Succeed())
 		}
 		Eventually(func() error {
 			return hubClient.Create(ctx, object.DeepCopy(), client.FieldValidation("Strict"), client.DryRunAll)
 		}).Should(Succeed())
 		create(ctx, object)
-		patch(ctx, other, "newer", `{"metadata":{"labels":{"a":"b"}},"spec":{"`+newer+`":"changed"}}`)
-		patchStatus(ctx, other, "newer", `{"status":{"`+newer+`":"told"}}`)
-		for _, version := range []string{storage, other} {
+		patch(ctx, betaVersion, "newer", `{"metadata":{"labels":{"a":"b"}},"spec":{"`+newField+`":"changed"}}`)
+		patchStatus(ctx, betaVersion, "newer", `{"status":{"`+newField+`":"told"}}`)
+		for _, version := range []string{storage, betaVersion} {
 			Eventually(func(g Gomega) {
-				object := read(ctx, version, "newer")
+				object := readObject(ctx, version, "newer")
 				g.Expect(object.Object["spec"]).To(And(
-					HaveKeyWithValue(newer, "changed"),
-					HaveKeyWithValue("addOnMeta", HaveKeyWithValue(newer, "kept")),
-					HaveKeyWithValue("installStrategy", HaveKeyWithValue(newer, "kept"))))
-				g.Expect(object.Object["status"]).To(HaveKeyWithValue(newer, "told"))
+					HaveKeyWithValue(newField, "changed"),
+					HaveKeyWithValue("addOnMeta", HaveKeyWithValue(newField, "kept")),
+					HaveKeyWithValue("installStrategy", HaveKeyWithValue(newField, "kept"))))
+				g.Expect(object.Object["status"]).To(HaveKeyWithValue(newField, "told"))
 			}).Should(Succeed())
 		}
 	})
 
-	It("changes them through v1beta1", func(ctx context.Context) {
-		create(ctx, clusterManagementAddOn(storage, "changed", declared))
-		patch(ctx, other, "changed", `{"spec":{"dependencies":[{"name":"metrics"}]}}`)
-		Expect(dependenciesOf(read(ctx, storage, "changed"))).To(Equal(required("metrics")))
-		patch(ctx, other, "changed", `{"spec":{"dependencies":null}}`)
-		Expect(read(ctx, storage, "changed").Object["spec"]).NotTo(HaveKey("dependencies"))
+	It("changes dependencies through v1beta1", func(ctx context.Context) {
+		create(ctx, clusterManagementAddOn(storage, "changed", declaredDependencies))
+		patch(ctx, betaVersion, "changed", `{"spec":{"dependencies":[{"name":"metrics"}]}}`)
+		Expect(dependenciesOf(readObject(ctx, storage, "changed"))).To(Equal(required("metrics")))
+		patch(ctx, betaVersion, "changed", `{"spec":{"dependencies":null}}`)
+		Expect(readObject(ctx, storage, "changed").Object["spec"]).NotTo(HaveKey("dependencies"))
 	})
 })
 
-const newer = "newerField"
+const newField = "newerField"
 
 // addNewerFields adds fields to the CRD that no type of the api module has.
 func addNewerFields(ctx context.Context) {
@@ -130,7 +130,7 @@ func addNewerFields(ctx context.Context) {
 		for _, properties := range []map[string]apiextensionsv1.JSONSchemaProps{
 			spec.Properties, spec.Properties["addOnMeta"].Properties, spec.Properties["installStrategy"].Properties, status.Properties,
 		} {
-			properties[newer] = text
+			properties[newField] = text
 		}
 	}
 	Expect(hubClient.Update(ctx, &crd)).To(Succeed())

@@ -29,26 +29,26 @@ import (
 )
 
 const (
-	// podLimit is the memory limit of deploy/hub, and goLimit what the process makes of it.
+	// podLimit is the memory limit of deploy/hub. goLimit is the limit that the process derives from it.
 	podLimit = 256 << 20
 	goLimit  = podLimit / 10 * 9
-	// rounds are how often the API server needs each webhook under fire.
+	// rounds is how often the API server needs each webhook under fire.
 	rounds = 20
 )
 
-// hostile is what a client does on a connection of its own, again and again.
+// hostile is a client that repeats an attack on a connection of its own.
 type hostile struct {
 	name string
 	// request returns the headers, without the first line, and the body.
 	path string
 	body func() string
-	// slowly sends a byte at a time, and never ends.
+	// slowly is whether the client sends a byte at a time, and never ends.
 	slowly bool
 	// deaf clients do not read responses.
 	deaf bool
 	// silent clients send nothing.
 	silent bool
-	// header is the length of one that is too long.
+	// header is the length of an overlong header.
 	header int
 }
 
@@ -59,9 +59,9 @@ func admissionReview(object string) string {
 
 func always(text string) func() string { return func() string { return text } }
 
-// hostiles are made once: each body takes memory of the test.
+// hostiles returns all attacks. They are created once, because each body takes memory of the test.
 func hostiles() []hostile {
-	large := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 55<<20)+`"`, 1)
+	largeBody := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 55<<20)+`"`, 1)
 	convertible := review(200_000)
 	object := func(spec string) string {
 		return fmt.Sprintf(`{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"},"spec":%s}`, storage, spec)
@@ -71,7 +71,7 @@ func hostiles() []hostile {
 	}
 	deep := strings.Repeat("[", 6<<20)
 	return []hostile{
-		{name: "55 MiB in one object", path: conversion.Path, body: always(large)},
+		{name: "55 MiB in one object", path: conversion.Path, body: always(largeBody)},
 		{name: "30 MiB of objects", path: conversion.Path, body: always(convertible)},
 		{name: "30 MiB of objects, and no one reads the response", path: conversion.Path, body: always(convertible), deaf: true},
 		{name: "a million small objects", path: conversion.Path, body: always(reviewOf(strings.Repeat("{},", 1_000_000) + "{}"))},
@@ -122,20 +122,20 @@ func hostiles() []hostile {
 			body: always(admissionReview(object(`{"addOnMeta":"` + strings.Repeat("x", 20<<20) + `"}`))),
 		},
 		{name: "a long header", path: conversion.Path, body: always(""), header: 1 << 20},
-		{name: "slow", path: conversion.Path, body: always(large), slowly: true},
+		{name: "slow", path: conversion.Path, body: always(largeBody), slowly: true},
 		{name: "slow and small", path: admission.Path, body: always(admissionReview(object("{}"))), slowly: true},
 		{name: "silent", silent: true},
 	}
 }
 
 // attack sends requests from an address until the context ends, and counts them.
-func (h hostile) attack(ctx context.Context, from, to string, count *atomic.Int64) {
+func (h hostile) attack(ctx context.Context, source, destination string, count *atomic.Int64) {
 	dialer := &tls.Dialer{
-		NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second},
-		Config:    &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // it is hostile
+		NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}, Timeout: 10 * time.Second},
+		Config:    &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the client is hostile
 	}
 	for ctx.Err() == nil {
-		connection, err := dialer.DialContext(ctx, "tcp", to)
+		connection, err := dialer.DialContext(ctx, "tcp", destination)
 		if err != nil {
 			continue
 		}
@@ -143,7 +143,7 @@ func (h hostile) attack(ctx context.Context, from, to string, count *atomic.Int6
 		stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
 		h.send(ctx, connection)
 		stop()
-		_ = connection.Close() // the server may have done so
+		_ = connection.Close() // the server may have closed it
 	}
 }
 
@@ -185,9 +185,8 @@ func (h hostile) send(ctx context.Context, connection net.Conn) {
 	_ = response.Body.Close()
 }
 
-// peakMemory is the most that the process ever had in memory, in bytes, without the pages
-// of its program: the kernel takes those back before a container exceeds its limit. Go's
-// own limit does not count them either.
+// peakMemory returns the highest memory use of the process, in bytes, without the pages of its program. The kernel takes those back
+// before a container exceeds its limit. Go's own limit does not count them either.
 func peakMemory(process int) int {
 	GinkgoHelper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
@@ -197,18 +196,18 @@ func peakMemory(process int) int {
 
 func kilobytes(status []byte, field string) int {
 	GinkgoHelper()
-	found := regexp.MustCompile(field + `:\s+(\d+) kB`).FindSubmatch(status)
-	Expect(found).NotTo(BeNil(), field)
-	n, err := strconv.Atoi(string(found[1]))
+	match := regexp.MustCompile(field + `:\s+(\d+) kB`).FindSubmatch(status)
+	Expect(match).NotTo(BeNil(), field)
+	n, err := strconv.Atoi(string(match[1]))
 	Expect(err).NotTo(HaveOccurred())
 	return n
 }
 
 var _ = Describe("addon-manager webhook under fire", Ordered, func() {
 	var (
-		session *gexec.Session
-		address string
-		all     []hostile
+		session   *gexec.Session
+		address   string
+		attackers []hostile
 	)
 
 	BeforeAll(func(ctx context.Context) {
@@ -230,38 +229,38 @@ var _ = Describe("addon-manager webhook under fire", Ordered, func() {
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
 		convertBy(ctx, "https://localhost:"+port, files.authority.CertPEM)
 		awaitAdmission(ctx)
-		create(ctx, clusterManagementAddOn(storage, "converted", declared))
-		all = hostiles()
+		create(ctx, clusterManagementAddOn(storage, "converted", declaredDependencies))
+		attackers = hostiles()
 	})
 
-	// needed is what the API server needs the webhook for, each time.
-	needed := func(ctx context.Context) {
+	// useWebhook is a round of requests for which the API server needs the webhook.
+	useWebhook := func(ctx context.Context) {
 		GinkgoHelper()
-		object := reference(other, "converted")
+		object := reference(betaVersion, "converted")
 		Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed(), "conversion")
-		Expect(dependenciesOf(object)).To(Equal(declared))
+		Expect(dependenciesOf(object)).To(Equal(declaredDependencies))
 		Expect(registerForItself(ctx)).To(MatchError(ContainSubstring("probed → probed")), "admission")
 	}
 
 	// fire attacks with many clients while the API server needs the webhook.
-	fire := func(ctx context.Context, clients int, kinds []hostile, from func(client int) string) {
+	fire := func(ctx context.Context, clients int, kinds []hostile, source func(client int) string) {
 		GinkgoHelper()
 		attacking, stop := context.WithCancel(ctx)
 		var group sync.WaitGroup
-		sent := make([]atomic.Int64, len(kinds))
+		counts := make([]atomic.Int64, len(kinds))
 		for i := range clients {
-			group.Go(func() { kinds[i%len(kinds)].attack(attacking, from(i), address, &sent[i%len(kinds)]) })
+			group.Go(func() { kinds[i%len(kinds)].attack(attacking, source(i), address, &counts[i%len(kinds)]) })
 		}
 		defer group.Wait()
 		defer stop()
 		for i, kind := range kinds {
-			Eventually(sent[i].Load).WithTimeout(time.Minute).Should(BeNumerically(">=", max(1, clients/len(kinds)/2)), kind.name)
+			Eventually(counts[i].Load).WithTimeout(time.Minute).Should(BeNumerically(">=", max(1, clients/len(kinds)/2)), kind.name)
 		}
 		var longest time.Duration
 		for range rounds {
-			began := time.Now()
-			needed(ctx)
-			longest = max(longest, time.Since(began))
+			start := time.Now()
+			useWebhook(ctx)
+			longest = max(longest, time.Since(start))
 		}
 		Expect(session).NotTo(gexec.Exit())
 		peak := peakMemory(session.Command.Process.Pid)
@@ -274,17 +273,17 @@ var _ = Describe("addon-manager webhook under fire", Ordered, func() {
 
 	for i := range 22 {
 		It(fmt.Sprintf("serves the API server beside hostile clients of kind %d", i), func(ctx context.Context) {
-			Expect(all).To(HaveLen(22))
-			AddReportEntry("kind", all[i].name)
-			fire(ctx, 16, all[i:i+1], pods)
+			Expect(attackers).To(HaveLen(22))
+			AddReportEntry("kind", attackers[i].name)
+			fire(ctx, 16, attackers[i:i+1], pods)
 		})
 	}
 
 	It("serves the API server beside 500 hostile clients of all kinds", func(ctx context.Context) {
-		fire(ctx, 500, all, pods)
+		fire(ctx, 500, attackers, pods)
 	})
 
 	It("serves the API server beside 500 hostile clients at its own address", func(ctx context.Context) {
-		fire(ctx, 500, all, apiServer)
+		fire(ctx, 500, attackers, apiServer)
 	})
 })

@@ -24,7 +24,7 @@ import (
 	"open-cluster-management.io/interlock/test/setup"
 )
 
-// lead runs addon-manager with the rights of deploy/hub until the spec ends.
+// lead runs addon-manager with the permissions of deploy/hub until the spec ends.
 func lead(ctx context.Context, name string) {
 	GinkgoHelper()
 	user := setup.Manager.User(ctx, hub, hubClient, namespace, name)
@@ -74,8 +74,8 @@ func deployConfigurations(ctx context.Context) (
 	return validating, mutating
 }
 
-// published is the CA in the ConfigMap.
-func published(ctx context.Context) func() (string, error) {
+// publishedCA returns the CA in the ConfigMap.
+func publishedCA(ctx context.Context) func() (string, error) {
 	return func() (string, error) {
 		configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "interlock-webhook-ca"}}
 		err := hubClient.Get(ctx, client.ObjectKeyFromObject(configMap), configMap)
@@ -84,7 +84,7 @@ func published(ctx context.Context) func() (string, error) {
 }
 
 var _ = Describe("The leader of addon-manager with the rights of deploy/hub", func() {
-	It("writes the published CA to the configurations and nothing else, and refuses what is no CA", func(ctx context.Context) {
+	It("writes only the published CA to the configurations, and refuses invalid CAs", func(ctx context.Context) {
 		configMap := deployConfigMap(ctx)
 		validating, mutating := deployConfigurations(ctx)
 		lead(ctx, "leader")
@@ -97,7 +97,7 @@ var _ = Describe("The leader of addon-manager with the rights of deploy/hub", fu
 		}
 		expectTrusted := func(ca []byte) {
 			GinkgoHelper()
-			// What is deployed, with the CA.
+			// The deployed configurations, with the CA.
 			for i := range validating.Webhooks {
 				validating.Webhooks[i].ClientConfig.CABundle = ca
 			}
@@ -105,11 +105,11 @@ var _ = Describe("The leader of addon-manager with the rights of deploy/hub", fu
 				mutating.Webhooks[i].ClientConfig.CABundle = ca
 			}
 			Eventually(func(g Gomega) {
-				first, second := validating.DeepCopy(), mutating.DeepCopy()
-				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(first), first)).To(Succeed())
-				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(second), second)).To(Succeed())
-				g.Expect(first.Webhooks).To(Equal(validating.Webhooks))
-				g.Expect(second.Webhooks).To(Equal(mutating.Webhooks))
+				validatingReplica, mutatingReplica := validating.DeepCopy(), mutating.DeepCopy()
+				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(validatingReplica), validatingReplica)).To(Succeed())
+				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(mutatingReplica), mutatingReplica)).To(Succeed())
+				g.Expect(validatingReplica.Webhooks).To(Equal(validating.Webhooks))
+				g.Expect(mutatingReplica.Webhooks).To(Equal(mutating.Webhooks))
 			}).Should(Succeed())
 		}
 		ca := mount().authority.CertPEM
@@ -117,27 +117,27 @@ var _ = Describe("The leader of addon-manager with the rights of deploy/hub", fu
 		expectTrusted(ca)
 
 		By("another writer removing it")
-		removed := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"}]`))
-		Expect(hubClient.Patch(ctx, mutating.DeepCopy(), removed)).To(Succeed())
+		removeCA := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"}]`))
+		Expect(hubClient.Patch(ctx, mutating.DeepCopy(), removeCA)).To(Succeed())
 		expectTrusted(ca)
 
-		By("what is published being no CA")
-		before := versions(ctx, validating, mutating)
-		for _, refused := range []struct {
+		By("publishing an invalid CA")
+		versionsBefore := versions(ctx, validating, mutating)
+		for _, invalid := range []struct {
 			ca     string
 			series gomegatypes.GomegaMatcher // the second is an event of the same series
 		}{{"x", BeNil()}, {strings.Repeat("x", 900_000), Not(BeNil())}} {
-			publish(refused.ca)
+			publish(invalid.ca)
 			Eventually(func() ([]eventsv1.Event, error) {
 				var events eventsv1.EventList
 				err := hubClient.List(ctx, &events, client.InNamespace(namespace))
 				return events.Items, err
 			}).Should(ContainElement(And(
 				HaveField("Reason", webhookca.EventRefused), HaveField("Regarding.Name", configMap.Name),
-				HaveField("Note", ContainSubstring("key ca.crt: no certificates in PEM")), HaveField("Series", refused.series))))
+				HaveField("Note", ContainSubstring("key ca.crt: no certificates in PEM")), HaveField("Series", invalid.series))))
 		}
 		publish("")
-		Consistently(func() []string { return versions(ctx, validating, mutating) }).WithTimeout(2 * time.Second).Should(Equal(before))
+		Consistently(func() []string { return versions(ctx, validating, mutating) }).WithTimeout(2 * time.Second).Should(Equal(versionsBefore))
 
 		By("a CA being published again")
 		ca = mount().authority.CertPEM
@@ -146,16 +146,16 @@ var _ = Describe("The leader of addon-manager with the rights of deploy/hub", fu
 	})
 })
 
-// versions are the resourceVersions of objects.
+// versions returns the resourceVersions of objects.
 func versions(ctx context.Context, objects ...client.Object) []string {
 	GinkgoHelper()
-	var all []string
+	var resourceVersions []string
 	for _, object := range objects {
 		object = object.DeepCopyObject().(client.Object)
 		Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
-		all = append(all, object.GetResourceVersion())
+		resourceVersions = append(resourceVersions, object.GetResourceVersion())
 	}
-	return all
+	return resourceVersions
 }
 
 var _ = Describe("The identity of addon-manager webhook", func() {
@@ -170,20 +170,20 @@ var _ = Describe("The identity of addon-manager webhook", func() {
 		deploy(ctx, foreign, guard)
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		Expect(hubClient.Get(ctx, types.NamespacedName{Name: crdName}, crd)).To(Succeed())
-		others := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "of-another-component"}}
-		deploy(ctx, others)
+		foreignConfigMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "of-another-component"}}
+		deploy(ctx, foreignConfigMap)
 
 		forbidden := Satisfy(apierrors.IsForbidden)
-		for _, object := range []client.Object{validating, mutating, foreign, guard, crd, others} {
-			fresh := object.DeepCopyObject().(client.Object)
-			fresh.SetName("made-by-webhook")
-			fresh.SetResourceVersion("")
-			fresh.SetUID("")
+		for _, object := range []client.Object{validating, mutating, foreign, guard, crd, foreignConfigMap} {
+			stored := object.DeepCopyObject().(client.Object)
+			stored.SetName("made-by-webhook")
+			stored.SetResourceVersion("")
+			stored.SetUID("")
 			name := object.GetName()
 			nothing := client.RawPatch(types.MergePatchType, []byte(`{}`))
 			Expect(compromised.Update(ctx, object, client.DryRunAll)).To(forbidden, name)
 			Expect(compromised.Patch(ctx, object, nothing, client.DryRunAll)).To(forbidden, name)
-			Expect(compromised.Create(ctx, fresh, client.DryRunAll)).To(forbidden, name)
+			Expect(compromised.Create(ctx, stored, client.DryRunAll)).To(forbidden, name)
 			Expect(compromised.Delete(ctx, object, client.DryRunAll)).To(forbidden, name)
 			Expect(compromised.DeleteAllOf(ctx, object, client.InNamespace(object.GetNamespace()), client.DryRunAll)).To(forbidden, name)
 		}

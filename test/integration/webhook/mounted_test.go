@@ -15,8 +15,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// mounted is a folder as the kubelet mounts a Secret of cert-manager: links
-// into a folder that is replaced at once.
+// mounted is a folder as the kubelet mounts a Secret of cert-manager: links into a folder that is replaced at once.
 type mounted struct {
 	dir       string
 	maker     rotator.CertRotator
@@ -48,12 +47,12 @@ func (m *mounted) renew() {
 	for name, text := range map[string][]byte{"tls.crt": certificate, "tls.key": key, "ca.crt": m.authority.CertPEM} {
 		Expect(os.WriteFile(filepath.Join(content, name), text, 0o600)).To(Succeed())
 	}
-	current, next := filepath.Join(m.dir, "..data"), filepath.Join(m.dir, "..data_tmp")
-	former, _ := os.Readlink(current) // none at first
-	Expect(os.Symlink(filepath.Base(content), next)).To(Succeed())
-	Expect(os.Rename(next, current)).To(Succeed())
-	if former != "" {
-		Expect(os.RemoveAll(filepath.Join(m.dir, former))).To(Succeed())
+	current, temporary := filepath.Join(m.dir, "..data"), filepath.Join(m.dir, "..data_tmp")
+	formerTarget, _ := os.Readlink(current) // none at first
+	Expect(os.Symlink(filepath.Base(content), temporary)).To(Succeed())
+	Expect(os.Rename(temporary, current)).To(Succeed())
+	if formerTarget != "" {
+		Expect(os.RemoveAll(filepath.Join(m.dir, formerTarget))).To(Succeed())
 	}
 }
 

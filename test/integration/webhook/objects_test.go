@@ -13,8 +13,8 @@ import (
 
 // The versions of OCM's add-on API.
 const (
-	storage = "addon.open-cluster-management.io/v1alpha1"
-	other   = "addon.open-cluster-management.io/v1beta1"
+	storage     = "addon.open-cluster-management.io/v1alpha1"
+	betaVersion = "addon.open-cluster-management.io/v1beta1"
 )
 
 func clusterManagementAddOn(version, name string, dependencies []any) *unstructured.Unstructured {
@@ -30,7 +30,7 @@ func clusterManagementAddOn(version, name string, dependencies []any) *unstructu
 	}}
 }
 
-// required is a declaration of Required dependencies.
+// required returns a declaration of Required dependencies.
 func required(names ...string) []any {
 	var dependencies []any
 	for _, name := range names {
@@ -39,13 +39,13 @@ func required(names ...string) []any {
 	return dependencies
 }
 
-// create creates an object that is deleted again after the spec.
+// create creates an object, which is deleted after the spec.
 func create(ctx context.Context, object *unstructured.Unstructured) {
 	GinkgoHelper()
 	Expect(hubClient.Create(ctx, object, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
-	stored := object.DeepCopy()
-	stored.SetAPIVersion(storage) // needs nobody who converts
-	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hubClient.Delete(ctx, stored)) })
+	storageObject := object.DeepCopy()
+	storageObject.SetAPIVersion(storage) // needs no conversion
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hubClient.Delete(ctx, storageObject)) })
 }
 
 func reference(version, name string) *unstructured.Unstructured {
@@ -56,7 +56,7 @@ func reference(version, name string) *unstructured.Unstructured {
 	return object
 }
 
-func read(ctx context.Context, version, name string) *unstructured.Unstructured {
+func readObject(ctx context.Context, version, name string) *unstructured.Unstructured {
 	GinkgoHelper()
 	object := reference(version, name)
 	Expect(hubClient.Get(ctx, types.NamespacedName{Name: name}, object)).To(Succeed())

@@ -20,7 +20,7 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// serveFrom lets the API server ask replicas with the certificate of the folder.
+// serveFrom makes the API server call replicas with the certificate of the folder.
 func serveFrom(ctx context.Context, files *mounted, replicas ...string) {
 	GinkgoHelper()
 	withoutHandlers(ctx)
@@ -31,8 +31,7 @@ func serveFrom(ctx context.Context, files *mounted, replicas ...string) {
 	awaitAdmission(ctx)
 }
 
-// withoutSecrets is a user with the rights that are left when somebody else
-// makes the certificate.
+// withoutSecrets returns a user with the permissions that remain if another tool makes the certificate.
 func withoutSecrets(ctx context.Context, name string) *testenv.User {
 	GinkgoHelper()
 	user := grant(ctx, name)
@@ -41,20 +40,20 @@ func withoutSecrets(ctx context.Context, name string) *testenv.User {
 	return user
 }
 
-var _ = Describe("addon-manager webhook with a certificate of somebody else", func() {
-	It("serves what is renewed on disk, and fails no request meanwhile", func(ctx context.Context) {
+var _ = Describe("addon-manager webhook with a certificate from another issuer", func() {
+	It("serves the certificate that is renewed on disk, and fails no request meanwhile", func(ctx context.Context) {
 		files, address := mount(), testenv.FreeAddress().String()
 		session := startWithFiles(withoutSecrets(ctx, "files"), address, files)
 		serveFrom(ctx, files, address)
-		before, err := served(address)
+		oldCertificate, err := servedCertificate(address)
 		Expect(err).NotTo(HaveOccurred())
 		requests := startTraffic(ctx, map[string]func() error{
 			"handshake": func() error { return convert(address, "localhost", files.authority.CertPEM) },
 		})
 		files.renew()
 		Eventually(func() (bool, error) {
-			now, err := served(address)
-			return err == nil && !now.Equal(before), err
+			current, err := servedCertificate(address)
+			return err == nil && !current.Equal(oldCertificate), err
 		}).WithTimeout(60 * time.Second).Should(BeTrue())
 		Eventually(requests.count).WithArguments("handshake").Should(BeNumerically(">", 100))
 		requests.expectNoFailures()
@@ -64,10 +63,10 @@ var _ = Describe("addon-manager webhook with a certificate of somebody else", fu
 })
 
 var _ = Describe("Bad requests for conversion", func() {
-	It("fail one by one, and the process serves on", func(ctx context.Context) {
+	It("fail one by one, and the process keeps serving", func(ctx context.Context) {
 		files, address := mount(), testenv.FreeAddress().String()
 		session := startWithFiles(withoutSecrets(ctx, "bad-requests"), address, files)
-		for _, bad := range []struct {
+		for _, badRequest := range []struct {
 			body   string
 			code   int
 			answer string
@@ -83,39 +82,39 @@ var _ = Describe("Bad requests for conversion", func() {
 			{strings.Replace(review(1), "ClusterManagementAddOn", "Secret", 1), http.StatusOK, "only a ClusterManagementAddOn can"},
 			{strings.Replace(review(1000), `"x"`, `"`+strings.Repeat("x", 80<<20)+`"`, 1), http.StatusRequestEntityTooLarge, "too large"},
 		} {
-			// A server that answers before it has read everything closes the
-			// connection, and a client that is still writing may not see the answer.
+			// A server that responds before it has read everything closes the connection. A client that is still writing may not see
+			// the response.
 			Eventually(func(g Gomega) {
-				code, answer, err := post(address, "localhost", files.authority.CertPEM, bad.body)
+				code, answer, err := post(address, "localhost", files.authority.CertPEM, badRequest.body)
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(code).To(Equal(bad.code), answer)
-				g.Expect(answer).To(And(ContainSubstring(bad.answer), Not(ContainSubstring(`"Success"`))))
+				g.Expect(code).To(Equal(badRequest.code), answer)
+				g.Expect(answer).To(And(ContainSubstring(badRequest.answer), Not(ContainSubstring(`"Success"`))))
 			}).Should(Succeed())
 		}
 		code, answer, err := post(address, "localhost", files.authority.CertPEM, review(1000))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(code).To(Equal(http.StatusOK))
-		Expect(strings.Count(answer, other)).To(Equal(1000))
+		Expect(strings.Count(answer, betaVersion)).To(Equal(1000))
 		Expect(session).NotTo(gexec.Exit())
 	})
 })
 
 var _ = Describe("With all replicas of the webhook dead", func() {
-	It("all is readable and writable in the storage version, and mends itself", func(ctx context.Context) {
+	It("all objects stay readable and writable in the storage version, and recover by themselves", func(ctx context.Context) {
 		files, user := mount(), withoutSecrets(ctx, "outage")
 		addresses := []string{testenv.FreeAddress().String(), testenv.FreeAddress().String()}
 		replicas := []*gexec.Session{startWithFiles(user, addresses[0], files), startWithFiles(user, addresses[1], files)}
 		serveFrom(ctx, files, addresses...)
-		create(ctx, clusterManagementAddOn(other, "survivor", declared))
+		create(ctx, clusterManagementAddOn(betaVersion, "survivor", declaredDependencies))
 		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "outage"}})).To(Succeed())
 		create(ctx, managedClusterAddOn(storage, "survivor"))
 
 		for _, replica := range replicas {
 			replica.Kill().Wait(20 * time.Second)
 		}
-		Expect(hubClient.Get(ctx, types.NamespacedName{Name: "survivor"}, reference(other, "survivor"))).
+		Expect(hubClient.Get(ctx, types.NamespacedName{Name: "survivor"}, reference(betaVersion, "survivor"))).
 			To(MatchError(ContainSubstring("conversion webhook")))
-		By("applying to what was written through v1beta1, which takes a conversion to compare")
+		By("applying objects that were written through v1beta1, which takes a conversion to compare")
 		applied := client.ApplyConfigurationFromUnstructured(clusterManagementAddOn(storage, "survivor", nil))
 		Expect(hubClient.Apply(
 			ctx, applied, client.FieldOwner("applier"), client.ForceOwnership,
@@ -124,37 +123,37 @@ var _ = Describe("With all replicas of the webhook dead", func() {
 		writeAll(ctx)
 
 		startWithFiles(user, addresses[1], files)
-		for name, want := range map[string][]any{"survivor": declared[:1], "born": required("born")} {
+		for name, expected := range map[string][]any{"survivor": declaredDependencies[:1], "born": required("born")} {
 			Eventually(func(g Gomega) {
-				object := reference(other, name)
+				object := reference(betaVersion, name)
 				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
-				g.Expect(dependenciesOf(object)).To(Equal(want))
+				g.Expect(dependenciesOf(object)).To(Equal(expected))
 			}).WithTimeout(60 * time.Second).Should(Succeed())
 		}
-		// Every other new connection still goes to the replica that is dead.
+		// Every other new connection still goes to the dead replica.
 		Eventually(func() error {
 			body := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"back":"again"}}}`))
-			return hubClient.Patch(ctx, reference(other, "survivor"), body)
+			return hubClient.Patch(ctx, reference(betaVersion, "survivor"), body)
 		}).Should(Succeed())
-		Expect(dependenciesOf(read(ctx, storage, "survivor"))).To(Equal(declared[:1]))
+		Expect(dependenciesOf(readObject(ctx, storage, "survivor"))).To(Equal(declaredDependencies[:1]))
 		awaitAdmission(ctx)
 	})
 })
 
-// writeAll writes registrations and add-ons in the ways there are while nobody
-// converts. Admission lets pass what it would deny.
+// writeAll writes registrations and add-ons in all ways while no webhook converts. Admission lets pass writes that it would otherwise
+// deny.
 func writeAll(ctx context.Context) {
 	GinkgoHelper()
 	create(ctx, clusterManagementAddOn(storage, "born", required("born")))
-	object := read(ctx, storage, "survivor")
-	Expect(unstructured.SetNestedSlice(object.Object, declared[:1], "spec", "dependencies")).To(Succeed())
+	object := readObject(ctx, storage, "survivor")
+	Expect(unstructured.SetNestedSlice(object.Object, declaredDependencies[:1], "spec", "dependencies")).To(Succeed())
 	Expect(hubClient.Update(ctx, object)).To(Succeed())
 	patch(ctx, storage, "survivor", `{"metadata":{"labels":{"a":"b"}}}`)
 	patchStatus(ctx, storage, "survivor", `{"status":{"installProgressions":[]}}`)
 	create(ctx, clusterManagementAddOn(storage, "short-lived", nil))
 	Expect(hubClient.Delete(ctx, reference(storage, "short-lived"))).To(Succeed())
 
-	for _, version := range []string{storage, other} {
+	for _, version := range []string{storage, betaVersion} {
 		body := client.RawPatch(types.MergePatchType, []byte(
 			`{"status":{"conditions":[{"type":"Available","status":"True","reason":"R","message":"",`+
 				`"lastTransitionTime":"2026-03-01T10:00:00Z"}]}}`,

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// policyOf is an AddOnDependencyPolicy with that spec, whatever its schema says of it.
+// policyOf returns an AddOnDependencyPolicy with a spec, which need not match the schema.
 func policyOf(name, spec string) *unstructured.Unstructured {
 	GinkgoHelper()
 	object := &unstructured.Unstructured{}
@@ -25,23 +25,23 @@ func policyOf(name, spec string) *unstructured.Unstructured {
 }
 
 var _ = Describe("A policy", func() {
-	at := func(days int) string { return time.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339) }
+	inDays := func(days int) string { return time.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339) }
 
 	DescribeTable(
 		"is denied",
-		func(ctx context.Context, override func() string, want string) {
+		func(ctx context.Context, override func() string, expected string) {
 			object := policyOf("denied", "{overrides: [{addOn: a, dependency: b, "+override()+"}]}")
 			Eventually(
 				func() error { return hubClient.Create(ctx, object.DeepCopy(), client.DryRunAll) },
-			).Should(MatchError(ContainSubstring(want)))
+			).Should(MatchError(ContainSubstring(expected)))
 		},
-		Entry("with a range that is none", func() string { return "version: newest" },
+		Entry("with an invalid range", func() string { return "version: newest" },
 			`policy 'denied': spec.overrides[0].version: Invalid value: "newest": must be a range of semantic versions`),
-		Entry("with a waiver for more than a year", func() string { return fmt.Sprintf("waive: {reason: x, until: %q}", at(370)) },
+		Entry("with a waiver for more than a year", func() string { return fmt.Sprintf("waive: {reason: x, until: %q}", inDays(370)) },
 			"spec.overrides[0].waive.until: "),
 		Entry(
 			"with a waiver of a type",
-			func() string { return fmt.Sprintf("type: Optional, waive: {reason: x, until: %q}", at(1)) },
+			func() string { return fmt.Sprintf("type: Optional, waive: {reason: x, until: %q}", inDays(1)) },
 			"either waive, or version and type, must be set",
 		),
 		Entry(
@@ -51,11 +51,11 @@ var _ = Describe("A policy", func() {
 		),
 		Entry(
 			"with a waiver without a reason",
-			func() string { return fmt.Sprintf("waive: {until: %q}", at(1)) },
+			func() string { return fmt.Sprintf("waive: {until: %q}", inDays(1)) },
 			"spec.overrides[0].waive.reason: Required value",
 		),
-		Entry("with a type that is none", func() string { return "type: Conflicts" }, `Unsupported value: "Conflicts"`),
-		Entry("with a moment that is none", func() string { return "waive: {reason: x, until: '2026-12-31t00:00:00z'}" },
+		Entry("with an invalid type", func() string { return "type: Conflicts" }, `Unsupported value: "Conflicts"`),
+		Entry("with an invalid time", func() string { return "waive: {reason: x, until: '2026-12-31t00:00:00z'}" },
 			"spec.overrides[0].waive.until: Invalid value"),
 		Entry("that overrides nothing", func() string { return "" }, "either waive, or version and type, must be set"),
 		Entry(
@@ -67,12 +67,12 @@ var _ = Describe("A policy", func() {
 
 	It("is accepted, with a warning on what has no effect", func(ctx context.Context) {
 		create(ctx, clusterManagementAddOn(storage, "gateway", required("base")))
-		listening, told := listeningClient()
+		listening, warnings := listeningClient()
 		object := policyOf("edge", fmt.Sprintf(`{overrides: [
 			{addOn: gateway, dependency: base, waive: {reason: x, until: %q}},
-			{addOn: gateway, dependency: bsae, type: Optional}]}`, at(365)))
+			{addOn: gateway, dependency: bsae, type: Optional}]}`, inDays(365)))
 		Expect(listening.Create(ctx, object)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { Expect(hubClient.Delete(ctx, object)).To(Succeed()) })
-		Expect(told.all()).To(HaveExactElements("spec.overrides[1] has no effect: gateway declares no dependency of the name bsae"))
+		Expect(warnings.texts()).To(HaveExactElements("spec.overrides[1] has no effect: gateway declares no dependency of the name bsae"))
 	})
 })

@@ -15,8 +15,8 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// withoutField takes spec.dependencies out of the CRD, as an upgrade of OCM
-// does. The function that it returns puts it back. What is stored stays.
+// withoutField removes spec.dependencies from the CRD, as an upgrade of OCM does. The returned function restores the field. Stored
+// objects stay.
 func withoutField(ctx context.Context) (putBack func(context.Context)) {
 	GinkgoHelper()
 	change := func(ctx context.Context, change func(version string, spec apiextensionsv1.JSONSchemaProps)) {
@@ -32,23 +32,23 @@ func withoutField(ctx context.Context) (putBack func(context.Context)) {
 			return hubClient.Update(ctx, &crd)
 		}).Should(Succeed())
 	}
-	removed := map[string]apiextensionsv1.JSONSchemaProps{}
+	properties := map[string]apiextensionsv1.JSONSchemaProps{}
 	change(ctx, func(version string, spec apiextensionsv1.JSONSchemaProps) {
-		removed[version] = spec.Properties["dependencies"]
+		properties[version] = spec.Properties["dependencies"]
 		delete(spec.Properties, "dependencies")
 	})
 	return func(ctx context.Context) {
 		change(ctx, func(version string, spec apiextensionsv1.JSONSchemaProps) {
-			spec.Properties["dependencies"] = removed[version]
+			spec.Properties["dependencies"] = properties[version]
 		})
 	}
 }
 
 var _ = Describe("addon-manager webhook that started before the field existed", func() {
-	It("knows what is declared once the field is there", func(ctx context.Context) {
+	It("reads declarations once the field exists", func(ctx context.Context) {
 		putBack := withoutField(ctx)
 		DeferCleanup(putBack)
-		create := func(options ...client.CreateOption) error { // refused while the field is not there
+		create := func(options ...client.CreateOption) error { // refused while the field is missing
 			object := clusterManagementAddOn(storage, "base", required("gateway"))
 			object.SetAnnotations(map[string]string{addonv1alpha1.DependenciesAnnotation: "[{name: gateway}]"}) // the record of the field
 			return hubClient.Create(ctx, object, append(options, client.FieldValidation(metav1.FieldValidationStrict))...)
@@ -61,11 +61,11 @@ var _ = Describe("addon-manager webhook that started before the field existed", 
 		withoutHandlers(ctx)
 		configuration := admitBy(ctx, "regraft", balance(address), files.authority.CertPEM)
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, configuration) })
-		Eventually(func() error { // it has read what is registered, and decides
-			return hubClient.Create(ctx, annotated(storage, "probed", "[{name: probed}]"), client.DryRunAll)
+		Eventually(func() error { // it has read the registrations, and decides
+			return hubClient.Create(ctx, annotatedRegistration(storage, "probed", "[{name: probed}]"), client.DryRunAll)
 		}).Should(MatchError(ContainSubstring("probed → probed")))
 
-		// Watches of before last for a second, and still lack the field. The annotation counts.
+		// Watches from before the removal last for a second, and still lack the field. The annotation counts.
 		putBack(ctx)
 		Eventually(func() error { return create() }).WithPolling(time.Millisecond).Should(Succeed())
 		DeferCleanup(func(ctx context.Context) error { return hubClient.Delete(ctx, reference(storage, "base")) })

@@ -27,12 +27,11 @@ import (
 	"open-cluster-management.io/interlock/test/testenv"
 )
 
-// overlap is long enough for a slow machine to tell the API server of a new
-// authority.
+// overlap is long enough for a slow machine to give a new authority to the API server.
 const overlap = 5 * time.Second
 
-// startReplica starts a replica in this process, and returns its address. It
-// has the rights of the user, but an overlap shorter than a week.
+// startReplica starts a replica in this process, and returns its address. It has the permissions of the user, but an overlap of less
+// than a week.
 func startReplica(user *testenv.User, secret string) string {
 	GinkgoHelper()
 	lifetimes := certificate.DefaultLifetimes()
@@ -49,26 +48,25 @@ func startReplica(user *testenv.User, secret string) string {
 
 func start(mgr ctrl.Manager) {
 	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(ctx) }()
-	DeferCleanup(func() error { cancel(); return <-stopped })
+	exit := make(chan error, 1)
+	go func() { exit <- mgr.Start(ctx) }()
+	DeferCleanup(func() error { cancel(); return <-exit })
 }
 
-// balance forwards connections to one replica after the other, as a Service
-// does. It returns the URL.
+// balance forwards connections to one replica after the other, as a Service does. It returns the URL.
 func balance(replicas ...string) string {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(listener.Close)
-	var next atomic.Int64
+	var counter atomic.Int64
 	go func() {
 		for {
 			connection, err := listener.Accept()
 			if err != nil {
 				return // closed
 			}
-			go forward(connection, replicas[int(next.Add(1))%len(replicas)])
+			go forward(connection, replicas[int(counter.Add(1))%len(replicas)])
 		}
 	}()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
@@ -76,15 +74,15 @@ func balance(replicas ...string) string {
 	return "https://localhost:" + port
 }
 
-func forward(from net.Conn, address string) {
-	defer from.Close()
-	to, err := net.Dial("tcp", address)
+func forward(incoming net.Conn, address string) {
+	defer incoming.Close()
+	outgoing, err := net.Dial("tcp", address)
 	if err != nil {
 		return
 	}
-	defer to.Close()
+	defer outgoing.Close()
 	var group sync.WaitGroup
-	for _, pair := range [][2]net.Conn{{from, to}, {to, from}} {
+	for _, pair := range [][2]net.Conn{{incoming, outgoing}, {outgoing, incoming}} {
 		group.Go(func() {
 			_, _ = io.Copy(pair[0], pair[1]) // either side may close
 			_ = pair[0].Close()
@@ -93,9 +91,9 @@ func forward(from net.Conn, address string) {
 	group.Wait()
 }
 
-// served returns the certificate that a replica shows.
-func served(address string) (*x509.Certificate, error) {
-	connection, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // looks at whatever is served
+// servedCertificate returns the certificate that a replica serves.
+func servedCertificate(address string) (*x509.Certificate, error) {
+	connection, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // accepts any certificate
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +101,8 @@ func served(address string) (*x509.Certificate, error) {
 	return connection.ConnectionState().PeerCertificates[0], nil
 }
 
-// stored returns the certificate of the Secret and how many authorities are
-// trusted.
-func stored(ctx context.Context, secret *corev1.Secret) (*x509.Certificate, int, error) {
+// storedCertificate returns the certificate of the Secret, and how many authorities are trusted.
+func storedCertificate(ctx context.Context, secret *corev1.Secret) (*x509.Certificate, int, error) {
 	if err := hubClient.Get(ctx, client.ObjectKeyFromObject(secret), secret); err != nil {
 		return nil, 0, err
 	}
@@ -117,19 +114,18 @@ func stored(ctx context.Context, secret *corev1.Secret) (*x509.Certificate, int,
 	return certificates[0], len(authorities), err
 }
 
-// keepTrusting gives the CRD the authorities of the Secret, now and whenever
-// they change, as addon-manager does.
+// keepTrusting gives the CRD the authorities of the Secret, now and after each change, as addon-manager does.
 func keepTrusting(ctx context.Context, key client.ObjectKey, url string) {
 	GinkgoHelper()
-	going, cancel := context.WithCancel(ctx)
+	trustContext, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
 		defer GinkgoRecover()
 		var trusted []byte
-		for ticker := time.NewTicker(50 * time.Millisecond); going.Err() == nil; <-ticker.C {
+		for ticker := time.NewTicker(50 * time.Millisecond); trustContext.Err() == nil; <-ticker.C {
 			var secret corev1.Secret
-			err := hubClient.Get(going, key, &secret)
-			if going.Err() != nil { // the spec ended meanwhile
+			err := hubClient.Get(trustContext, key, &secret)
+			if trustContext.Err() != nil { // the spec ended meanwhile
 				return
 			}
 			Expect(client.IgnoreNotFound(err)).To(Succeed())
@@ -152,9 +148,9 @@ var _ = Describe("Renewal", func() {
 
 		replicas := []string{startReplica(user, secret.Name), startReplica(user, secret.Name)}
 		for _, address := range replicas {
-			Eventually(func() error { _, err := served(address); return err }).Should(Succeed())
+			Eventually(func() error { _, err := servedCertificate(address); return err }).Should(Succeed())
 		}
-		first, authorities, err := stored(ctx, secret)
+		certificate1, authorities, err := storedCertificate(ctx, secret)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(authorities).To(Equal(1))
 		Eventually(writes).Should(Equal(1))
@@ -171,45 +167,43 @@ var _ = Describe("Renewal", func() {
 
 		By("renewing the certificate under the same CA")
 		Expect(hubClient.Patch(ctx, secret, client.RawPatch("application/merge-patch+json", []byte(`{"data":{"tls.crt":null}}`)))).To(Succeed())
-		second := renewed(ctx, secret, replicas, first)
+		certificate2 := awaitRenewal(ctx, secret, replicas, certificate1)
 
 		By("renewing the CA")
 		Expect(hubClient.Patch(ctx, secret, client.RawPatch("application/merge-patch+json", []byte(`{"data":{"ca.key":null}}`)))).To(Succeed())
-		Eventually(func() (int, error) { _, authorities, err := stored(ctx, secret); return authorities, err }).Should(Equal(2))
-		Eventually(func() ([]byte, error) { return injected(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
-		renewed(ctx, secret, replicas, second)
-		Eventually(func() (int, error) { _, authorities, err := stored(ctx, secret); return authorities, err }).Should(Equal(1))
-		Eventually(func() ([]byte, error) { return injected(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
+		Eventually(func() (int, error) { _, authorities, err := storedCertificate(ctx, secret); return authorities, err }).Should(Equal(2))
+		Eventually(func() ([]byte, error) { return injectedCA(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
+		awaitRenewal(ctx, secret, replicas, certificate2)
+		Eventually(func() (int, error) { _, authorities, err := storedCertificate(ctx, secret); return authorities, err }).Should(Equal(1))
+		Eventually(func() ([]byte, error) { return injectedCA(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
 		Eventually(func() ([]byte, error) { return trustedByCRD(ctx) }).Should(Equal(secret.Data[certificate.BundleKey]))
 		Expect(readBusy(ctx)).To(Succeed())
 		requests.expectNoFailures()
 	})
 })
 
-// renewed waits until all replicas serve another certificate than the one
-// before, and returns it.
-func renewed(ctx context.Context, secret *corev1.Secret, replicas []string, before *x509.Certificate) *x509.Certificate {
+// awaitRenewal waits until all replicas serve another certificate than the old one, and returns it.
+func awaitRenewal(ctx context.Context, secret *corev1.Secret, replicas []string, oldCertificate *x509.Certificate) *x509.Certificate {
 	GinkgoHelper()
-	var now *x509.Certificate
+	var current *x509.Certificate
 	Eventually(func(g Gomega) {
 		var err error
-		now, _, err = stored(ctx, secret)
+		current, _, err = storedCertificate(ctx, secret)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(now.Equal(before)).To(BeFalse(), "not renewed")
+		g.Expect(current.Equal(oldCertificate)).To(BeFalse(), "not renewed")
 		for _, address := range replicas {
-			g.Expect(served(address)).To(Satisfy(now.Equal), "not served yet")
+			g.Expect(servedCertificate(address)).To(Satisfy(current.Equal), "not served yet")
 		}
 	}).WithTimeout(60 * time.Second).Should(Succeed())
-	return now
+	return current
 }
 
-// handshakes are requests to each replica on a connection of their own, by
-// somebody who trusts what the configuration trusts.
+// handshakes returns requests to each replica, each on a connection of its own. Its client trusts the authorities of the configuration.
 func handshakes(ctx context.Context, replicas []string) map[string]func() error {
 	requests := map[string]func() error{}
 	for i, address := range replicas {
 		requests[fmt.Sprint("handshake ", i)] = func() error {
-			authority, err := injected(ctx)
+			authority, err := injectedCA(ctx)
 			if err != nil {
 				return err
 			}
@@ -225,12 +219,12 @@ func trustedByCRD(ctx context.Context) ([]byte, error) {
 	return crd.Spec.Conversion.Webhook.ClientConfig.CABundle, err
 }
 
-// watchSecret counts how often the Secret was written since.
+// watchSecret counts how often the Secret is written from now on.
 func watchSecret(ctx context.Context, secret *corev1.Secret) func() int {
 	GinkgoHelper()
-	watching, err := client.NewWithWatch(hub.Config, client.Options{Scheme: hubClient.Scheme()})
+	watchClient, err := client.NewWithWatch(hub.Config, client.Options{Scheme: hubClient.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	events, err := watching.Watch(ctx, &corev1.SecretList{}, client.InNamespace(secret.Namespace),
+	events, err := watchClient.Watch(ctx, &corev1.SecretList{}, client.InNamespace(secret.Namespace),
 		client.MatchingFields{"metadata.name": secret.Name}, &client.ListOptions{Raw: &metav1.ListOptions{
 			ResourceVersion: secret.ResourceVersion,
 		}})

@@ -29,27 +29,26 @@ const (
 	serverName = "interlock-webhook." + namespace + ".svc"
 )
 
-// grant gives a new user the rights of the webhook in deploy/hub.
+// grant gives a new user the permissions of the webhook in deploy/hub.
 func grant(ctx context.Context, name string) *testenv.User {
 	GinkgoHelper()
 	return setup.Webhook.User(ctx, hub, hubClient, namespace, name)
 }
 
-// convert sends one review to a replica as the API server would, trusting
-// nothing but the authority that was injected.
+// convert sends a review to a replica as the API server would. It trusts only the injected authority.
 func convert(address, serverName string, authority []byte) error {
 	code, body, err := post(address, serverName, authority, review(1))
-	if err == nil && (code != http.StatusOK || !strings.Contains(body, other)) {
+	if err == nil && (code != http.StatusOK || !strings.Contains(body, betaVersion)) {
 		err = fmt.Errorf("code %d: %s", code, body)
 	}
 	return err
 }
 
-// review asks for the conversion of so many objects.
+// review returns a request for the conversion of a number of objects.
 func review(objects int) string {
 	object := fmt.Sprintf(`{"apiVersion":%q,"kind":"ClusterManagementAddOn","metadata":{"name":"x"}}`, storage)
 	return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":%q,
-		"objects":[%s]}}`, other, strings.Join(slices.Repeat([]string{object}, objects), ","))
+		"objects":[%s]}}`, betaVersion, strings.Join(slices.Repeat([]string{object}, objects), ","))
 }
 
 // post sends a body to the conversion on a connection of its own.
@@ -69,7 +68,7 @@ func post(address, serverName string, authority []byte, body string) (int, strin
 	return response.StatusCode, string(answer), err
 }
 
-func injected(ctx context.Context) ([]byte, error) {
+func injectedCA(ctx context.Context) ([]byte, error) {
 	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
 	err := hubClient.Get(ctx, client.ObjectKey{Name: "interlock-webhook"}, &configuration)
 	if err != nil {
@@ -94,30 +93,30 @@ var _ = Describe("addon-manager webhook with the rights of deploy/hub", func() {
 			replicas[address] = session
 		}
 		By("no addon-manager leading yet")
-		Eventually(published(ctx)).ShouldNot(BeEmpty())
-		Expect(injected(ctx)).To(BeEmpty())
+		Eventually(publishedCA(ctx)).ShouldNot(BeEmpty())
+		Expect(injectedCA(ctx)).To(BeEmpty())
 		lead(ctx, "leader-of-serving")
 
 		serve := func(g Gomega) []byte {
-			authority, err := injected(ctx)
+			authority, err := injectedCA(ctx)
 			g.Expect(err).NotTo(HaveOccurred())
 			for address := range replicas {
 				g.Expect(convert(address, serverName, authority)).To(Succeed())
 			}
 			return authority
 		}
-		var first []byte
-		Eventually(func(g Gomega) { first = serve(g) }).WithTimeout(60 * time.Second).Should(Succeed())
+		var authority1 []byte
+		Eventually(func(g Gomega) { authority1 = serve(g) }).WithTimeout(60 * time.Second).Should(Succeed())
 
 		By("losing the CA")
 		Expect(hubClient.Patch(ctx, secret, client.RawPatch("application/merge-patch+json", []byte(`{"data":null}`)))).To(Succeed())
-		lost := time.Now()
+		start := time.Now()
 		Eventually(func(g Gomega) {
 			g.Expect(serve(g)).NotTo(Equal(
-				first,
+				authority1,
 			))
 		}).WithTimeout(60 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
-		AddReportEntry("served by the new CA after", time.Since(lost).String())
+		AddReportEntry("served by the new CA after", time.Since(start).String())
 
 		for _, session := range replicas {
 			Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))

@@ -34,14 +34,14 @@ import (
 
 const (
 	crdName = "clustermanagementaddons.addon.open-cluster-management.io"
-	// badBefore depends on itself since before anybody checked.
+	// badBefore is an add-on that depends on itself. It was registered before admission checked that.
 	badBefore = "bad-before"
 )
 
 var (
 	hub       *testenv.Cluster
 	hubClient client.Client
-	// managerBinary is addon-manager.
+	// managerBinary is the path of addon-manager.
 	managerBinary string
 	// The handlers that serve most specs run in this process.
 	handlersURL       string
@@ -80,21 +80,20 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
 })
 
-func serve(registered client.Reader) *httptest.Server {
+func serve(reader client.Reader) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.Handle(conversion.Path, conversion.NewHandler(GinkgoLogr))
-	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: admission.NewValidator(registered, registered)}))
+	mux.Handle(admission.Path, judgedTogether(&webhookadmission.Webhook{Handler: admission.NewValidator(reader, reader)}))
 	mux.Handle(
 		admission.PolicyPath,
-		&webhookadmission.Webhook{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: registered}},
+		&webhookadmission.Webhook{Handler: &admission.PolicyValidator{Clock: clock.RealClock{}, Registered: reader}},
 	)
 	server := httptest.NewTLSServer(mux)
 	DeferCleanup(server.Close)
 	return server
 }
 
-// convertBy points the CRD to the conversion at the address, and waits until
-// one is used.
+// convertBy points the CRD to the conversion at an address, and waits until one is used.
 func convertBy(ctx context.Context, url string, authority []byte) {
 	GinkgoHelper()
 	convertTrusting(ctx, url, authority)
@@ -103,7 +102,7 @@ func convertBy(ctx context.Context, url string, authority []byte) {
 	defer func() { Expect(hubClient.Delete(ctx, probe)).To(Succeed()) }()
 	patch(ctx, storage, "probe", `{"spec":{"supportedConfigs":[{"group":"g","resource":"r"}]}}`)
 	Eventually(func(g Gomega) {
-		object := reference(other, "probe")
+		object := reference(betaVersion, "probe")
 		g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		g.Expect(object.Object["spec"]).To(HaveKey("defaultConfigs"))
 	}).Should(Succeed())
@@ -118,7 +117,7 @@ func convertTrusting(ctx context.Context, url string, authority []byte) {
 			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: ptr.To(url + conversion.Path), CABundle: authority},
 		},
 	}
-	// The API server writes the CRD's status, so an update may be based on an older one.
+	// The API server writes the CRD's status, so an update may be based on an outdated object.
 	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		var crd apiextensionsv1.CustomResourceDefinition
 		if err := hubClient.Get(ctx, types.NamespacedName{Name: crdName}, &crd); err != nil {
@@ -129,14 +128,13 @@ func convertTrusting(ctx context.Context, url string, authority []byte) {
 	})).To(Succeed())
 }
 
-// admitBy installs the configuration of deploy/ under a name, with the address
-// of the handler in place of the Service.
+// admitBy installs the configuration of deploy/ under a name, with the address of the handler in place of the Service.
 func admitBy(ctx context.Context, name, url string, authority []byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	GinkgoHelper()
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	setup.Read("hub/webhook-configuration.yaml", configuration)
 	configuration.Name = name
-	configuration.Webhooks = configuration.Webhooks[:2] // the suite protection has the third
+	configuration.Webhooks = configuration.Webhooks[:2] // the suite protection tests the third webhook
 	for i, path := range []string{admission.Path, admission.PolicyPath} {
 		Expect(configuration.Webhooks[i].ClientConfig.Service.Path).To(HaveValue(Equal(path)))
 		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{
@@ -153,13 +151,12 @@ func awaitAdmission(ctx context.Context) {
 	Eventually(func() error { return registerForItself(ctx) }).Should(MatchError(ContainSubstring("probed → probed")))
 }
 
-// registerForItself asks for what admission denies. Nothing is created.
+// registerForItself sends a registration that admission denies, as a dry run.
 func registerForItself(ctx context.Context) error {
 	return hubClient.Create(ctx, clusterManagementAddOn(storage, "probed", required("probed")), client.DryRunAll)
 }
 
-// withoutHandlers lets a spec use another server than the handlers of this
-// process, which take over again afterwards.
+// withoutHandlers lets a spec use another server than the handlers of this process, which take over again afterwards.
 func withoutHandlers(ctx context.Context) {
 	GinkgoHelper()
 	tested := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "tested"}}

@@ -22,16 +22,15 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 )
 
-// Add-ons that are told of their reviews when both have been judged: neither is
-// registered while the other is.
+// Add-ons whose reviews get a response only when both have been judged. So neither is registered while the other is reviewed.
 const (
 	twinA = "twin-a"
 	twinB = "twin-b"
 )
 
 func judgedTogether(handler http.Handler) http.Handler {
-	var both sync.WaitGroup
-	both.Add(2)
+	var reviews sync.WaitGroup
+	reviews.Add(2)
 	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(request.Body)
 		if err != nil {
@@ -42,10 +41,10 @@ func judgedTogether(handler http.Handler) http.Handler {
 		judgment := httptest.NewRecorder()
 		handler.ServeHTTP(judgment, request)
 		if bytes.Contains(body, []byte(`"metadata":{"name":"twin-`)) && bytes.Contains(body, []byte(`"operation":"CREATE"`)) {
-			both.Done()
-			both.Wait()
+			reviews.Done()
+			reviews.Wait()
 		}
-		_, _ = judgment.Body.WriteTo(writer) // the API server tells that it got nothing
+		_, _ = judgment.Body.WriteTo(writer) // the API server reports a missing response
 	})
 }
 
@@ -56,8 +55,7 @@ var _ = Describe("Two registrations at the same moment", func() {
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { manager.Terminate().Wait(20 * time.Second) })
 
-		// Whether admission misses it is a matter of moments: until it does, both
-		// are taken back and registered anew.
+		// Whether admission misses the cycle is a matter of moments. Until it does, both registrations are deleted and created again.
 		Eventually(func() error {
 			answers := make(chan error, 2)
 			var group sync.WaitGroup
@@ -81,11 +79,11 @@ var _ = Describe("Two registrations at the same moment", func() {
 
 		Expect(hubClient.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}})).To(Succeed())
 		for _, name := range []string{twinA, twinB} {
-			installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
-			Expect(hubClient.Create(ctx, installed)).To(Succeed())
+			addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+			Expect(hubClient.Create(ctx, addOn)).To(Succeed())
 			Eventually(func(g Gomega) {
-				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(installed), installed)).To(Succeed())
-				degraded := meta.FindStatusCondition(installed.Status.Conditions, "Degraded")
+				g.Expect(hubClient.Get(ctx, client.ObjectKeyFromObject(addOn), addOn)).To(Succeed())
+				degraded := meta.FindStatusCondition(addOn.Status.Conditions, "Degraded")
 				g.Expect(degraded).NotTo(BeNil())
 				g.Expect(degraded.Status).To(Equal(metav1.ConditionTrue))
 				g.Expect(degraded.Reason).To(Equal(addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied))

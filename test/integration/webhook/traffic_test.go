@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// traffic are requests that go on until they are ended. None of them may fail.
+// traffic is a set of requests that are repeated until the traffic ends. None of them may fail.
 type traffic struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup
@@ -25,28 +25,27 @@ type traffic struct {
 	mutex    sync.Mutex
 	counts   map[string]int
 	failures []error
-	names    []string // of the requests
+	names    []string // the names of the requests
 }
 
-// startTraffic reads and writes through v1beta1, registers what is to be
-// denied, and does whatever else is given, each over and over.
-func startTraffic(ctx context.Context, also map[string]func() error) *traffic {
+// startTraffic repeats requests: reads and writes through v1beta1, a registration that is denied, and the requests of the caller.
+func startTraffic(ctx context.Context, extra map[string]func() error) *traffic {
 	GinkgoHelper()
-	create(ctx, clusterManagementAddOn(storage, "busy", declared))
+	create(ctx, clusterManagementAddOn(storage, "busy", declaredDependencies))
 	requests := map[string]func() error{
 		"read":  func() error { return readBusy(ctx) },
 		"list":  func() error { return listBusy(ctx) },
 		"write": func() error { return writeBusy(ctx) },
 		"deny":  func() error { return denied(registerForItself(ctx)) },
 	}
-	for name, request := range also {
+	for name, request := range extra {
 		requests[name] = request
 	}
 	t := &traffic{counts: map[string]int{}, names: slices.Collect(maps.Keys(requests))}
-	var going context.Context
-	going, t.cancel = context.WithCancel(ctx)
+	var trafficContext context.Context
+	trafficContext, t.cancel = context.WithCancel(ctx)
 	for name, request := range requests {
-		t.group.Go(func() { t.repeat(going, name, request) })
+		t.group.Go(func() { t.repeat(trafficContext, name, request) })
 	}
 	DeferCleanup(t.end)
 	return t
@@ -78,7 +77,7 @@ func (t *traffic) end() {
 	t.group.Wait()
 }
 
-// expectNoFailures ends the traffic, of which there must be enough, and looks back on it.
+// expectNoFailures ends the traffic, expects that there was enough of it, and that no request failed.
 func (t *traffic) expectNoFailures() {
 	GinkgoHelper()
 	for _, name := range t.names {
@@ -90,7 +89,7 @@ func (t *traffic) expectNoFailures() {
 }
 
 func readBusy(ctx context.Context) error {
-	object := reference(other, "busy")
+	object := reference(betaVersion, "busy")
 	if err := hubClient.Get(ctx, types.NamespacedName{Name: "busy"}, object); err != nil {
 		return err
 	}
@@ -99,13 +98,13 @@ func readBusy(ctx context.Context) error {
 
 func listBusy(ctx context.Context) error {
 	list := &unstructured.UnstructuredList{}
-	list.SetAPIVersion(other)
+	list.SetAPIVersion(betaVersion)
 	list.SetKind("ClusterManagementAddOnList")
 	return hubClient.List(ctx, list)
 }
 
 func writeBusy(ctx context.Context) error {
-	object := reference(other, "busy")
+	object := reference(betaVersion, "busy")
 	body := fmt.Sprintf(`{"metadata":{"labels":{"at":"%d"}}}`, time.Now().UnixNano())
 	if err := hubClient.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(body))); err != nil {
 		return err
@@ -115,13 +114,13 @@ func writeBusy(ctx context.Context) error {
 
 func hasDeclared(object *unstructured.Unstructured) error {
 	dependencies, _, err := unstructured.NestedSlice(object.Object, "spec", "dependencies")
-	if err == nil && len(dependencies) != len(declared) {
+	if err == nil && len(dependencies) != len(declaredDependencies) {
 		err = fmt.Errorf("it has the dependencies %v", dependencies)
 	}
 	return err
 }
 
-// denied turns the answer to a registration around: an error is what is right.
+// denied turns the response to a registration around, because an error is expected.
 func denied(err error) error {
 	if err == nil {
 		return errors.New("it was let through: admission was not asked")

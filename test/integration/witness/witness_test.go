@@ -1,4 +1,4 @@
-// Package witness makes each defect that a witness finds on a real API server.
+// Package witness tests, on a real API server, each defect that a witness finds.
 package witness_test
 
 import (
@@ -70,16 +70,16 @@ func TestOnHub(t *testing.T) {
 			for _, finding := range findings {
 				kinds = append(kinds, finding.Kind)
 			}
-			if !slices.Equal(kinds, test.want) {
-				t.Errorf("want %q, got:\n%s", test.want, witness.Report(findings))
+			if !slices.Equal(kinds, test.expected) {
+				t.Errorf("want %q, got:\n%s", test.expected, witness.Report(findings))
 			}
 		})
 	}
 }
 
 var defects = map[string]struct {
-	make func(*hub, *witness.Witness)
-	want []witness.Kind
+	make     func(*hub, *witness.Witness)
+	expected []witness.Kind
 }{
 	"none: one transition, labels and declarations with a cause": {func(h *hub, w *witness.Witness) {
 		h.available(agent, "False", "RequiredDependencyNotSatisfied")
@@ -143,18 +143,18 @@ func (h *hub) prepare() {
 	h.available(stock, "True", "ManagedClusterAddOnLeaseUpdated")
 }
 
-// available writes the condition as stock writers do: a merge patch of the list.
-func (h *hub) available(by client.FieldOwner, status metav1.ConditionStatus, reason string) {
+// available writes the condition as stock writers do, with a merge patch of the list.
+func (h *hub) available(writer client.FieldOwner, status metav1.ConditionStatus, reason string) {
 	h.t.Helper()
-	h.availableSince(by, status, reason, time.Unix(0, 0))
+	h.availableSince(writer, status, reason, time.Unix(0, 0))
 }
 
-func (h *hub) availableSince(by client.FieldOwner, status metav1.ConditionStatus, reason string, since time.Time) {
+func (h *hub) availableSince(writer client.FieldOwner, status metav1.ConditionStatus, reason string, transition time.Time) {
 	h.t.Helper()
-	conditions := []metav1.Condition{{Type: "Available", Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(since)}}
+	conditions := []metav1.Condition{{Type: "Available", Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(transition)}}
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions}})
 	check(h.t, err)
-	check(h.t, h.Status().Patch(h.ctx, h.addOn(), client.RawPatch(types.MergePatchType, patch), by))
+	check(h.t, h.Status().Patch(h.ctx, h.addOn(), client.RawPatch(types.MergePatchType, patch), writer))
 }
 
 func (h *hub) label(value string) {
