@@ -94,6 +94,7 @@ require (
 	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/kube-openapi v0.0.0-20250910181357-589584f1c912 // indirect
 	k8s.io/utils v0.0.0-20251002143259-bc988d571ff4 // indirect
+	open-cluster-management.io/interlock/pkg/apis v0.0.0 // indirect
 	open-cluster-management.io/sdk-go v1.3.0 // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
@@ -101,5 +102,8 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// In a repository of your own: drop this line and require a version.
-replace open-cluster-management.io/interlock => ../..
+// In a repository of your own: drop these lines and require versions.
+replace (
+	open-cluster-management.io/interlock => ../..
+	open-cluster-management.io/interlock/pkg/apis => ../../pkg/apis
+)

@@ -11,6 +11,7 @@ require (
 	k8s.io/apimachinery v0.35.10
 	open-cluster-management.io/api v1.3.0
 	open-cluster-management.io/interlock v0.0.0
+	open-cluster-management.io/interlock/pkg/apis v0.0.0
 	sigs.k8s.io/yaml v1.6.0
 )
 
@@ -71,4 +72,7 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2-0.20260122202528-d9cc6641c482 // indirect
 )
 
-replace open-cluster-management.io/interlock => ../..
+replace (
+	open-cluster-management.io/interlock => ../..
+	open-cluster-management.io/interlock/pkg/apis => ../../pkg/apis
+)

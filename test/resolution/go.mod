@@ -7,6 +7,7 @@ require (
 	github.com/crillab/gophersat v1.4.0
 	k8s.io/apimachinery v0.35.10
 	open-cluster-management.io/interlock v0.0.0
+	open-cluster-management.io/interlock/pkg/apis v0.0.0
 )
 
 require (
@@ -81,4 +82,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace open-cluster-management.io/interlock => ../..
+replace (
+	open-cluster-management.io/interlock => ../..
+	open-cluster-management.io/interlock/pkg/apis => ../../pkg/apis
+)

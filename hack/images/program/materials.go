@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
@@ -20,6 +21,8 @@ import (
 type modules struct {
 	goVersion string
 	all       []*debug.Module
+	// own is the version of the modules in the program's own repository.
+	own string
 	// licenses are their texts, by the path of the module; "std" has those of Go.
 	licenses map[string]moduleLicense
 }
@@ -36,7 +39,17 @@ func linkedInto(ctx context.Context, p Program, binary string) (*modules, error)
 	if own, err := os.ReadFile(filepath.Join(p.ModuleDir, "LICENSE")); err == nil {
 		licenses[info.Main.Path] = moduleLicense{"LICENSE": own}
 	}
-	return &modules{goVersion: strings.TrimPrefix(info.GoVersion, "go"), all: info.Deps, licenses: licenses}, nil
+	return &modules{goVersion: strings.TrimPrefix(info.GoVersion, "go"), all: info.Deps, own: goVersion(p.Version), licenses: licenses}, nil
+}
+
+// goVersion is a version as Go writes it, with v. Charts and images have none.
+func goVersion(version string) string {
+	if number, _, ok := strings.Cut(version, "."); ok {
+		if _, err := strconv.Atoi(number); err == nil {
+			return "v" + version
+		}
+	}
+	return version
 }
 
 // BillOfMaterials lists what the binary was linked from, as that of a subject. It has
@@ -50,7 +63,7 @@ func (b *Binary) BillOfMaterials(subject cdx.Component) ([]byte, error) {
 		Version: linked.goVersion, PackageURL: "pkg:golang/std@" + linked.goVersion, Licenses: linked.licenses["std"].forBill(),
 	}}
 	for _, module := range linked.all {
-		components = append(components, component(module, linked.licenses[module.Path]))
+		components = append(components, component(linked.compiled(module), linked.licenses[module.Path]))
 	}
 	references := make([]string, len(components))
 	for i := range components {
@@ -63,9 +76,17 @@ func (b *Binary) BillOfMaterials(subject cdx.Component) ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-// component is a module; if it was replaced, what was compiled in its place.
+// compiled is the module that was compiled in place of another one, or else the module itself. A folder of the program's
+// repository has no version of its own, and its path is no module's.
+func (m *modules) compiled(module *debug.Module) *debug.Module {
+	if module.Replace != nil && strings.HasPrefix(module.Replace.Path, ".") {
+		return &debug.Module{Path: module.Path, Version: m.own}
+	}
+	return cmp.Or(module.Replace, module)
+}
+
+// component is a module as a bill of materials has it.
 func component(module *debug.Module, license moduleLicense) cdx.Component {
-	module = cmp.Or(module.Replace, module)
 	address := "pkg:golang/" + module.Path + "@" + module.Version
 	made := cdx.Component{
 		BOMRef: address, Type: cdx.ComponentTypeLibrary, Name: module.Path, Version: module.Version, PackageURL: address,
