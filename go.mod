@@ -39,6 +39,7 @@ require (
 	open-cluster-management.io/addon-framework v1.3.0
 	open-cluster-management.io/api v1.3.0
 	open-cluster-management.io/interlock/pkg/apis v0.0.0
+	open-cluster-management.io/interlock/pkg/author v0.0.0
 	open-cluster-management.io/sdk-go v1.3.0
 	sigs.k8s.io/controller-runtime v0.23.3
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
@@ -135,4 +136,7 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2-0.20260122202528-d9cc6641c482 // indirect
 )
 
-replace open-cluster-management.io/interlock/pkg/apis => ./pkg/apis
+replace (
+	open-cluster-management.io/interlock/pkg/apis => ./pkg/apis
+	open-cluster-management.io/interlock/pkg/author => ./pkg/author
+)

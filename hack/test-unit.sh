@@ -20,7 +20,7 @@ many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependenc
 starts_goroutines='^[[:space:]]*go (func\(|[a-zA-Z_.]+\()|"sync"|"sync/atomic"|"golang.org/x/sync/'
 
 # `./...` does not reach into a module within another one, so each is named.
-for module in . pkg/apis test/resolution test/benchmark; do
+for module in . pkg/apis pkg/author test/resolution test/benchmark; do
   sequential=() concurrent=()
   while read -r package dir; do
     if [[ ! $package =~ $many_cases ]] && grep -qsE "$starts_goroutines" "$dir"/*.go; then

@@ -9,7 +9,7 @@ require (
 	k8s.io/client-go v0.35.10
 	open-cluster-management.io/addon-framework v1.3.0
 	open-cluster-management.io/api v1.3.0
-	open-cluster-management.io/interlock v0.0.0
+	open-cluster-management.io/interlock/pkg/author v0.0.0
 	open-cluster-management.io/managed-serviceaccount v0.10.0
 	sigs.k8s.io/controller-runtime v0.23.3
 )
@@ -94,6 +94,7 @@ require (
 	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/kube-openapi v0.0.0-20250910181357-589584f1c912 // indirect
 	k8s.io/utils v0.0.0-20251002143259-bc988d571ff4 // indirect
+	open-cluster-management.io/interlock v0.0.0 // indirect
 	open-cluster-management.io/interlock/pkg/apis v0.0.0 // indirect
 	open-cluster-management.io/sdk-go v1.3.0 // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
@@ -106,4 +107,5 @@ require (
 replace (
 	open-cluster-management.io/interlock => ../..
 	open-cluster-management.io/interlock/pkg/apis => ../../pkg/apis
+	open-cluster-management.io/interlock/pkg/author => ../../pkg/author
 )

@@ -127,4 +127,5 @@ require (
 replace (
 	open-cluster-management.io/interlock => ../..
 	open-cluster-management.io/interlock/pkg/apis => ../../pkg/apis
+	open-cluster-management.io/interlock/pkg/author => ../../pkg/author
 )
