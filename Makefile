@@ -9,16 +9,17 @@ BIN := $(CURDIR)/bin
 ASSETS := $(abspath $(or $(KUBEBUILDER_ASSETS),$(BIN)))
 # Programs that are not Interlock's own, by the names of sets in hack/binaries.
 BINARIES = go run ./hack/binaries -bin $(BIN)
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X open-cluster-management.io/interlock/pkg/version.Version=$(VERSION)
 
 # Whatever has a main.go; the folders appear as Interlock grows.
 COMMANDS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
 # The benchmark is a module of its own: users of Interlock's packages do not inherit its charts' libraries.
 BENCHMARK := test/benchmark
-# The linter checks the main module and the benchmark. Of the others, which have code but are not
-# shipped, only the format: for two mains of a few lines in test/controlplane a
-# linter would have to read all of Kubernetes, which takes longer than to compile it.
+# Modules of their own that the linter checks, like the main module. `./...` does not reach into them.
+LINTED_MODULES := pkg/apis pkg/author test/resolution $(BENCHMARK)
+# Of the others, which have code but are not shipped, it checks only the format: for two mains of a few lines in
+# test/controlplane a linter would have to read all of Kubernetes, which takes longer than to compile it.
 OTHER_MODULES := test/controlplane test/ocm test/clusteradm test/kind test/upstream hack/images hack/deployment hack/alerts hack/gitops hack/release hack/clireference
 # The examples have dependencies that the main module is to stay free of.
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
@@ -91,9 +92,9 @@ verify: tools-present ## check that generated files and go.mod are current; chan
 .PHONY: lint
 lint: tools-present ## run golangci-lint, kube-api-linter, logcheck and actionlint
 	@echo "lint: golangci-lint (built on first use, about a minute)"; $(GOLANGCI_LINT) run ./...
-	@echo "lint: golangci-lint in $(BENCHMARK)"; cd $(BENCHMARK) && $(GOLANGCI_LINT) run ./...
-	@echo "lint: API types"; $(KUBE_API_LINTER) run -c hack/tools/kube-api-linter/golangci.yml ./pkg/apis/...
-	@echo "lint: log calls"; $(LOGCHECK) -check-contextual ./cmd/... ./pkg/...
+	@for module in $(LINTED_MODULES); do echo "lint: golangci-lint in $$module"; (cd $$module && $(GOLANGCI_LINT) run ./...); done
+	@echo "lint: API types"; cd pkg/apis && $(KUBE_API_LINTER) run -c $(CURDIR)/hack/tools/kube-api-linter/golangci.yml ./...
+	@echo "lint: log calls"; $(LOGCHECK) -check-contextual ./cmd/... ./pkg/...; cd pkg/author && $(LOGCHECK) -check-contextual ./...
 	@echo "lint: workflows"; $(ACTIONLINT) -shellcheck= -pyflakes=
 	@echo "lint: format of $(OTHER_MODULES) $(EXAMPLES)"; unformatted=$$(gofmt -l $(OTHER_MODULES) $(EXAMPLES)); \
 	[ -z "$$unformatted" ] || { echo "not formatted by gofmt: $$unformatted" >&2; exit 1; }
@@ -102,7 +103,7 @@ lint: tools-present ## run golangci-lint, kube-api-linter, logcheck and actionli
 .PHONY: fmt
 fmt: tools-present ## format the Go code
 	@$(GOLANGCI_LINT) fmt ./...
-	@cd $(BENCHMARK) && $(GOLANGCI_LINT) fmt ./...
+	@for module in $(LINTED_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt ./...); done
 
 .PHONY: test
 test: build ocm addons clusteradm ## run all tests, fuzz seeds included, on real API servers

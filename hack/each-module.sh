@@ -4,8 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 failed=0
-for file in go.mod test/*/go.mod examples/*/go.mod hack/*/go.mod hack/tools/*/go.mod; do
-  module=$(dirname "$file")
+for module in $(hack/modules.sh); do
   (cd "$module" && "$@") || { echo "failed in $module: $*" >&2 && failed=1; }
 done
 exit "$failed"

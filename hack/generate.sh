@@ -7,17 +7,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 schemas=$(mktemp -d)
 trap 'rm -rf "$schemas"' EXIT
 
+# controller_gen runs in the module of the types.
 controller_gen() {
-  go tool -modfile=hack/tools/controller-gen/go.mod controller-gen "$@"
+  (cd pkg/apis && go tool -modfile=../../hack/tools/controller-gen/go.mod controller-gen "$@" paths=./...)
 }
 
 # go list does not download, and the CRDs are read from the module's folder.
 go mod download open-cluster-management.io/api
 
 echo "generate: deepcopy methods"
-controller_gen object paths=./pkg/apis/...
+controller_gen object
 echo "generate: CRDs"
-controller_gen crd paths=./pkg/apis/... "output:crd:dir=$schemas"
+controller_gen crd "output:crd:dir=$schemas"
 mkdir -p manifests/crds
 rm -f manifests/crds/*.yaml
 go run ./hack/crds -schemas "$schemas" -out manifests/crds -fields pkg/dependency/declaration/schema/fields.json

@@ -13,7 +13,9 @@ for file in examples/*/go.mod; do
   cp -r "examples/$example" "$copies/$example"
   cd "$copies/$example"
   name=$(go list -m)
-  go mod edit -module "example.com/$example" -replace "open-cluster-management.io/interlock=$interlock"
+  go mod edit -module "example.com/$example" -replace "open-cluster-management.io/interlock=$interlock" \
+    -replace "open-cluster-management.io/interlock/pkg/apis=$interlock/pkg/apis" \
+    -replace "open-cluster-management.io/interlock/pkg/author=$interlock/pkg/author"
   grep -rl --include='*.go' "\"$name" . | xargs sed -i "s|\"$name|\"example.com/$example|"
   if grep -rn --include='*.go' "$name" .; then
     echo "$example: its former name is left" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the unit tests and fuzz seeds of Interlock and of the benchmark, which need no API server. Packages that start or
+# Runs the unit tests and fuzz seeds of the modules below, which need no API server. Packages that start or
 # synchronize goroutines run with the race detector if a C compiler works, because it needs cgo. Other packages have no
 # races, and would take five times as long.
 set -euo pipefail
@@ -19,16 +19,16 @@ fi
 many_cases='/(test/stability|test/resolution|pkg/compat/conversion|pkg/dependency/condition|pkg/dependency/plan/review)$'
 starts_goroutines='^[[:space:]]*go (func\(|[a-zA-Z_.]+\()|"sync"|"sync/atomic"|"golang.org/x/sync/'
 
-sequential=() concurrent=()
-while read -r package dir; do
-  if [[ ! $package =~ $many_cases ]] && grep -qsE "$starts_goroutines" "$dir"/*.go; then
-    concurrent+=("$package")
-  else
-    sequential+=("$package")
-  fi
-done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./... | grep -v -E '/test/(integration|testenv)')
-
-go test "${sequential[@]}"
-CGO_ENABLED=${#race[@]} go test ${race[@]+"${race[@]}"} "${concurrent[@]}"
-go list -C test/benchmark ./... | grep -v '/test/benchmark/integration' |
-  CGO_ENABLED=${#race[@]} xargs go test -C test/benchmark ${race[@]+"${race[@]}"}
+# `./...` does not reach into a module within another one, so each is named.
+for module in . pkg/apis pkg/author test/resolution test/benchmark; do
+  sequential=() concurrent=()
+  while read -r package dir; do
+    if [[ ! $package =~ $many_cases ]] && grep -qsE "$starts_goroutines" "$dir"/*.go; then
+      concurrent+=("$package")
+    else
+      sequential+=("$package")
+    fi
+  done < <(go list -C "$module" -f '{{.ImportPath}} {{.Dir}}' ./... | grep -v -E '/test/(integration|testenv|benchmark/integration)')
+  [ ${#sequential[@]} = 0 ] || go test -C "$module" "${sequential[@]}"
+  [ ${#concurrent[@]} = 0 ] || CGO_ENABLED=${#race[@]} go test -C "$module" ${race[@]+"${race[@]}"} "${concurrent[@]}"
+done

@@ -3,7 +3,7 @@ module open-cluster-management.io/interlock/hack/gitops
 go 1.25.0
 
 require (
-	github.com/fluxcd/cli-utils v0.36.0-flux.13
+	github.com/fluxcd/cli-utils v0.37.2-flux.1
 	github.com/fluxcd/pkg/apis/kustomize v1.10.0
 	github.com/fluxcd/pkg/runtime v0.60.0
 	github.com/yuin/gopher-lua v1.1.2
@@ -11,6 +11,7 @@ require (
 	k8s.io/apimachinery v0.35.10
 	open-cluster-management.io/api v1.3.0
 	open-cluster-management.io/interlock v0.0.0
+	open-cluster-management.io/interlock/pkg/apis v0.0.0
 	sigs.k8s.io/yaml v1.6.0
 )
 
@@ -43,13 +44,13 @@ require (
 	github.com/xlab/treeprint v1.2.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.3 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/exp v0.0.0-20241217172543-b2144cdd0a67 // indirect
-	golang.org/x/net v0.56.0 // indirect
-	golang.org/x/oauth2 v0.34.0 // indirect
-	golang.org/x/sync v0.21.0 // indirect
-	golang.org/x/sys v0.46.0 // indirect
-	golang.org/x/term v0.44.0 // indirect
-	golang.org/x/text v0.39.0 // indirect
+	golang.org/x/exp v0.0.0-20260112195511-716be5621a96 // indirect
+	golang.org/x/net v0.58.0 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/term v0.45.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
 	golang.org/x/time v0.14.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260128011058-8636f8732409 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260128011058-8636f8732409 // indirect
@@ -71,4 +72,8 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2-0.20260122202528-d9cc6641c482 // indirect
 )
 
-replace open-cluster-management.io/interlock => ../..
+replace (
+	open-cluster-management.io/interlock => ../..
+	open-cluster-management.io/interlock/pkg/apis => ../../pkg/apis
+	open-cluster-management.io/interlock/pkg/author => ../../pkg/author
+)

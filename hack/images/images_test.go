@@ -286,6 +286,10 @@ func TestTheBillNamesWhatWasLinked(t *testing.T) {
 	if len(bill.Components) != 2 || bill.Components[0].Name != "std" || !strings.HasPrefix(bill.Components[0].Purl, "pkg:golang/std@1.") {
 		t.Fatalf("components %+v", bill.Components)
 	}
+	// It is a folder of the program's own repository.
+	if greeting := bill.Components[1]; greeting.Name != "example.com/greeting" || greeting.Purl != "pkg:golang/example.com/greeting@v1.2.3" {
+		t.Errorf("component %+v", greeting)
+	}
 	for i, want := range []string{"BSD-3-Clause", "MIT"} {
 		if licenses := bill.Components[i].Licenses; len(licenses) != 1 || licenses[0].License.ID != want {
 			t.Errorf("%s has the licences %v, want %s", bill.Components[i].Name, licenses, want)

@@ -11,7 +11,7 @@ import (
 // Each module of a released program has a known license.
 func TestLicencesOfThePrograms(t *testing.T) {
 	for _, program := range []string{"addon-manager", "addon-agent", "kubectl-addon"} {
-		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/"+program)
+		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{with .Replace}}{{.Path}}{{end}}{{end}}{{end}}", "./cmd/"+program)
 		list.Dir = "../../.."
 		output, err := list.Output()
 		if err != nil {
@@ -19,8 +19,11 @@ func TestLicencesOfThePrograms(t *testing.T) {
 		}
 		var linked []*debug.Module
 		for _, line := range slices.Compact(slices.Sorted(strings.Lines(string(output)))) {
-			if path, version, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-				linked = append(linked, &debug.Module{Path: path, Version: version})
+			switch fields := strings.Fields(line); len(fields) {
+			case 2:
+				linked = append(linked, &debug.Module{Path: fields[0], Version: fields[1]})
+			case 3: // a module of the repository
+				linked = append(linked, &debug.Module{Path: fields[0], Replace: &debug.Module{Path: fields[2]}})
 			}
 		}
 		if len(linked) < 10 {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
@@ -20,6 +21,8 @@ import (
 type modules struct {
 	goVersion    string
 	dependencies []*debug.Module
+	// ownVersion is the version of the modules in the program's own repository.
+	ownVersion string
 	// licenses are the license texts, by module path. "std" has the license of Go.
 	licenses map[string]moduleLicense
 }
@@ -36,7 +39,19 @@ func readModules(ctx context.Context, p Program, binary string) (*modules, error
 	if own, err := os.ReadFile(filepath.Join(p.ModuleDir, "LICENSE")); err == nil {
 		licenses[info.Main.Path] = moduleLicense{"LICENSE": own}
 	}
-	return &modules{goVersion: strings.TrimPrefix(info.GoVersion, "go"), dependencies: info.Deps, licenses: licenses}, nil
+	return &modules{
+		goVersion: strings.TrimPrefix(info.GoVersion, "go"), dependencies: info.Deps, ownVersion: goVersion(p.Version), licenses: licenses,
+	}, nil
+}
+
+// goVersion returns a version as Go writes it, with v. Charts and images have none.
+func goVersion(version string) string {
+	if number, _, ok := strings.Cut(version, "."); ok {
+		if _, err := strconv.Atoi(number); err == nil {
+			return "v" + version
+		}
+	}
+	return version
 }
 
 // BillOfMaterials returns the bill of materials of a subject that consists of the binary:
@@ -51,7 +66,7 @@ func (b *Binary) BillOfMaterials(subject cdx.Component) ([]byte, error) {
 		Version: linked.goVersion, PackageURL: "pkg:golang/std@" + linked.goVersion, Licenses: linked.licenses["std"].forBill(),
 	}}
 	for _, module := range linked.dependencies {
-		components = append(components, component(module, linked.licenses[module.Path]))
+		components = append(components, component(linked.compiled(module), linked.licenses[module.Path]))
 	}
 	references := make([]string, len(components))
 	for i := range components {
@@ -64,9 +79,17 @@ func (b *Binary) BillOfMaterials(subject cdx.Component) ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-// component returns the entry of a module in the bill. A replaced module has the entry of its replacement.
+// compiled returns the module that was compiled in place of another one, or else the module itself. A folder of the program's
+// repository has no version of its own, and its path is not the path of a module.
+func (m *modules) compiled(module *debug.Module) *debug.Module {
+	if module.Replace != nil && strings.HasPrefix(module.Replace.Path, ".") {
+		return &debug.Module{Path: module.Path, Version: m.ownVersion}
+	}
+	return cmp.Or(module.Replace, module)
+}
+
+// component returns the entry of a module in the bill.
 func component(module *debug.Module, license moduleLicense) cdx.Component {
-	module = cmp.Or(module.Replace, module)
 	address := "pkg:golang/" + module.Path + "@" + module.Version
 	entry := cdx.Component{
 		BOMRef: address, Type: cdx.ComponentTypeLibrary, Name: module.Path, Version: module.Version, PackageURL: address,

@@ -39,6 +39,7 @@ imagePullSecrets: {{- include "secrets" . | nindent 2 }}
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder := t.TempDir()
+			write(t, folder, "Chart.yaml", "{apiVersion: v2, name: cluster-manager, version: 1.0.0}")
 			write(t, folder, "values.yaml", test.values)
 			write(t, folder, "templates/_helpers.tpl", helpers)
 			write(t, folder, "templates/account.yaml", account)
