@@ -106,16 +106,19 @@ fmt: tools-present ## format the Go code
 	@for module in $(LINTED_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt ./...); done
 
 .PHONY: test
-test: build ocm addons clusteradm ## run all tests, fuzz seeds included, on real API servers
+test: build ocm addons clusteradm ## run the tests of Interlock, fuzz seeds included, on real API servers and OCM
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
 	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
-	@hack/test-example-copies.sh
-	@echo "test: images and deploy/"; hack/test-modules.sh
-	@echo "test: the patches for OCM"; $(MAKE) --no-print-directory upstream
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
 	KUBEBUILDER_ASSETS=$(ASSETS) hack/test-integration.sh; \
 	KUBEBUILDER_ASSETS=$(ASSETS) go test -C $(BENCHMARK) -v -timeout 10m ./integration
+
+.PHONY: test-release
+test-release: build control-plane ## test what only a release needs: images, charts, deploy/, alerts, copies of the examples, patches for OCM
+	@echo "test: images and deploy/"; hack/test-modules.sh
+	@hack/test-example-copies.sh
+	@echo "test: the patches for OCM"; $(MAKE) --no-print-directory upstream
 
 .PHONY: test-schedules
 test-schedules: tools-present ## explore the schedules of installations with one intervention more than make test does, in minutes and with 4 GiB

@@ -17,7 +17,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli"
 	"open-cluster-management.io/interlock/pkg/cli/install"
-	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/statuscmd"
 	"open-cluster-management.io/interlock/pkg/cli/upgrade"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/offline/airgap"
@@ -47,7 +47,7 @@ var outputs = []struct {
 	{"LockVerification", "verify", verify.Verification{}, "verify " + resolvable},
 	{"RemovalPlan", "uninstall --plan", report.RemovalPlan{}, "uninstall application-portal --cluster cluster1 --plan"},
 	{"RootCauses", "why", report.RootCauses{}, "why"},
-	{"Rows", "status", []status.Row{}, "status -A"},
+	{"Rows", "status", []statuscmd.Row{}, "status -A"},
 	{"Timeline", "events", report.Timeline{}, "events"},
 }
 

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/statuscmd"
 )
 
 // make e2e-kind compares the page with the plugin's output, column by column.
 func TestKindPageHasTheColumnsOfStatus(t *testing.T) {
 	_, output, _ := strings.Cut(read(t, "docs/kind.md"), "\nkubectl addon status -n cluster1\n```\n\n```text\n")
 	heading, _, _ := strings.Cut(output, "\n")
-	if got := strings.Fields(heading); !slices.Equal(got, status.Heading) {
-		t.Errorf("docs/kind.md shows the columns %q, the plugin prints %q", got, status.Heading)
+	if got := strings.Fields(heading); !slices.Equal(got, statuscmd.Heading) {
+		t.Errorf("docs/kind.md shows the columns %q, the plugin prints %q", got, statuscmd.Heading)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"open-cluster-management.io/interlock/pkg/agent/addonevents"
-	agentmetrics "open-cluster-management.io/interlock/pkg/agent/metrics"
+	"open-cluster-management.io/interlock/pkg/agent/agentmetrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
@@ -27,7 +27,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/facts"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
-	"open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/ondemand"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/records"
@@ -49,7 +49,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 		crdgraft.RecordAnnotation, crdgraft.RemovalsAnnotation, graft.MarkAnnotation, names.OfflinePolicy, names.LifecycleLeader,
 		addonv1alpha1.RecordAnnotation, records.EventRestored, records.EventRemoved,
 		facts.EventNotServed, webhookca.EventRefused,
-		installation.EventInstalls, approval.EventInstallation, installation.EventGivenUp,
+		ondemand.EventInstalls, approval.EventInstallation, ondemand.EventGivenUp,
 		policies.EventWaived, policies.EventWaiverEnded, policies.EventInvalid, policies.EventConflicting,
 		dependencyv1alpha1.PolicyAccepted, dependencyv1alpha1.PolicyConflicting, dependencyv1alpha1.ReasonAccepted,
 		dependencyv1alpha1.ReasonInvalid, dependencyv1alpha1.ReasonNoConflict, dependencyv1alpha1.ReasonStricterCounts,
@@ -88,7 +88,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	help[metricsserver.NameBuildInfo] = metricsserver.HelpBuildInfo
 	maps.Copy(help, graft.Help)
 	maps.Copy(help, records.Help)
-	maps.Copy(help, installation.Help)
+	maps.Copy(help, ondemand.Help)
 	for name, help := range help {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)
@@ -144,7 +144,7 @@ func TestReferenceHasTheLabelsOfMetrics(t *testing.T) {
 	installer.NewMetrics(ours)
 	installer.NewGateMetrics(ours)
 	records.New(nil, nil, ours)
-	installation.NewMetrics(ours)
+	ondemand.NewMetrics(ours)
 	metricsserver.RegisterBuildInfo(ours, "x")
 	registered := describedLabels{labels: maps.Clone(ours.labels)}
 	registered.MustRegister(ctrlmetrics.Registry.(prometheus.Collector))

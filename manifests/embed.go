@@ -18,7 +18,7 @@ var CRDs embed.FS
 var Guard embed.FS
 
 // Gate holds gate/*.yaml: the admission rule that keeps OCM from installing an
-// add-on while its gate is closed. See pkg/compat/gate.
+// add-on while its gate is closed. See pkg/compat/gaterule.
 //
 //go:embed gate/*.yaml
 var Gate embed.FS

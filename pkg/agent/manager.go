@@ -13,9 +13,9 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
+	"open-cluster-management.io/interlock/pkg/agent/agentmetrics"
 	"open-cluster-management.io/interlock/pkg/agent/available"
-	"open-cluster-management.io/interlock/pkg/agent/facts"
-	"open-cluster-management.io/interlock/pkg/agent/metrics"
+	"open-cluster-management.io/interlock/pkg/agent/factreport"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet/factsobject"
 	"open-cluster-management.io/interlock/pkg/kube/backoff"
@@ -113,7 +113,7 @@ func (t triggers) enqueueAddOn(addOn string) {
 func (t triggers) enqueueFacts() { t.facts.Enqueue(factsobject.Key(t.cluster)) }
 
 func setupControllers(mgr ctrl.Manager, watches watches, options Options, triggers triggers) error {
-	agentMetrics := metrics.New(options.Registry)
+	agentMetrics := agentmetrics.New(options.Registry)
 	err := (&available.Reconciler{
 		Clock: clock.RealClock{}, AddOns: mgr.GetCache(), Leases: watches.leases,
 		Writer:  conditionwriter.Writer{Status: mgr.GetClient(), Live: mgr.GetAPIReader()},
@@ -124,7 +124,7 @@ func setupControllers(mgr ctrl.Manager, watches watches, options Options, trigge
 	if err != nil {
 		return err
 	}
-	return (&facts.Reconciler{
+	return (&factreport.Reconciler{
 		Clock: clock.RealClock{}, Cluster: options.Cluster, AgentAddOn: options.OwnLease.Name,
 		Facts: watches.facts, AddOns: mgr.GetCache(), APIs: watches.apis, Leases: watches.leases, Objects: watches.objects,
 		Status: mgr.GetClient(), Backoff: backoff.New(clock.RealClock{}), Metrics: agentMetrics,

@@ -11,23 +11,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/completion"
 	"open-cluster-management.io/interlock/pkg/cli/describe"
 	"open-cluster-management.io/interlock/pkg/cli/doctor"
-	"open-cluster-management.io/interlock/pkg/cli/events"
-	"open-cluster-management.io/interlock/pkg/cli/graph"
+	"open-cluster-management.io/interlock/pkg/cli/eventscmd"
+	"open-cluster-management.io/interlock/pkg/cli/graphcmd"
 	"open-cluster-management.io/interlock/pkg/cli/impact"
-	"open-cluster-management.io/interlock/pkg/cli/index"
+	"open-cluster-management.io/interlock/pkg/cli/indexcmd"
 	"open-cluster-management.io/interlock/pkg/cli/install"
 	"open-cluster-management.io/interlock/pkg/cli/lint"
 	"open-cluster-management.io/interlock/pkg/cli/pack"
 	"open-cluster-management.io/interlock/pkg/cli/pull"
 	"open-cluster-management.io/interlock/pkg/cli/push"
-	"open-cluster-management.io/interlock/pkg/cli/report"
+	"open-cluster-management.io/interlock/pkg/cli/reportcmd"
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
-	"open-cluster-management.io/interlock/pkg/cli/snapshot"
+	"open-cluster-management.io/interlock/pkg/cli/snapshotcmd"
 	"open-cluster-management.io/interlock/pkg/cli/source"
-	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/statuscmd"
 	"open-cluster-management.io/interlock/pkg/cli/suggest"
 	"open-cluster-management.io/interlock/pkg/cli/tree"
-	"open-cluster-management.io/interlock/pkg/cli/uninstall"
+	"open-cluster-management.io/interlock/pkg/cli/uninstallcmd"
 	"open-cluster-management.io/interlock/pkg/cli/upgrade"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
 	"open-cluster-management.io/interlock/pkg/cli/wait"
@@ -48,9 +48,9 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	from := &source.Source{Config: config, In: streams.In, ErrOut: streams.ErrOut}
 	from.AddFlags(command.PersistentFlags())
 	for _, verb := range []func(*source.Source, genericiooptions.IOStreams) *cobra.Command{
-		why.NewCommand, tree.NewCommand, graph.NewCommand, events.NewCommand, wait.NewCommand, install.NewCommand,
-		uninstall.NewCommand, status.NewCommand, report.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
-		doctor.NewCommand, snapshot.NewCommand, index.NewCommand, resolve.NewCommand, build.NewCommand, verify.NewCommand,
+		why.NewCommand, tree.NewCommand, graphcmd.NewCommand, eventscmd.NewCommand, wait.NewCommand, install.NewCommand,
+		uninstallcmd.NewCommand, statuscmd.NewCommand, reportcmd.NewCommand, impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand,
+		doctor.NewCommand, snapshotcmd.NewCommand, indexcmd.NewCommand, resolve.NewCommand, build.NewCommand, verify.NewCommand,
 		pack.NewCommand, push.NewCommand, pull.NewCommand, upgrade.NewCommand,
 	} {
 		command.AddCommand(verb(from, streams))

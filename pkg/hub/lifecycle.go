@@ -13,9 +13,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
-	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
-	"open-cluster-management.io/interlock/pkg/hub/lifecycle/settings"
-	"open-cluster-management.io/interlock/pkg/hub/lifecycle/teardown"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/configurer"
+	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/ondemand"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/removal"
 	"open-cluster-management.io/interlock/pkg/kube/warmup"
 )
 
@@ -24,12 +24,12 @@ func setupInstallation(mgr ctrl.Manager, s *shared) error {
 	if !s.options.Lifecycle {
 		return nil
 	}
-	settingsReconciler := &settings.Reconciler{
+	settingsReconciler := &configurer.Reconciler{
 		Clock:        clock.RealClock{},
 		Fleet:        s.fleet,
 		Declarations: s.declarations,
 		Changes:      s.configs,
-		Requests:     &settings.RequestStore{Changed: s.configs.Changed},
+		Requests:     &configurer.RequestStore{Changed: s.configs.Changed},
 		Live:         mgr.GetAPIReader(),
 		Writer:       mgr.GetClient(),
 		Recorder:     s.recorder,
@@ -99,7 +99,7 @@ func setupTeardown(mgr ctrl.Manager, s *shared) error {
 	if !s.options.Lifecycle {
 		return nil
 	}
-	return (&teardown.Reconciler{
+	return (&removal.Reconciler{
 		Clock:        clock.RealClock{},
 		Fleet:        s.fleet,
 		Declarations: s.declarations,

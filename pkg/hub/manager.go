@@ -20,7 +20,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/gate"
+	"open-cluster-management.io/interlock/pkg/compat/gaterule"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
@@ -170,7 +170,7 @@ func setupGuard(mgr ctrl.Manager, options Options, guarded *status.Guarded) erro
 			Clock:     clock.RealClock{},
 		}
 	}
-	guards, gates := install(&guard.Rule, options.Guard), install(&gate.Rule, options.gateRule())
+	guards, gates := install(&guard.Rule, options.Guard), install(&gaterule.Rule, options.gateRule())
 	guards.Metrics, guards.InForce = installer.NewMetrics(options.registry()), guarded.Observe
 	if options.Lifecycle {
 		gates.Metrics = installer.NewGateMetrics(options.registry())

@@ -21,7 +21,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
-	"open-cluster-management.io/interlock/pkg/hub/lifecycle/settings"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/configurer"
 	"open-cluster-management.io/interlock/pkg/hub/metrics"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/status"
@@ -51,7 +51,7 @@ type shared struct {
 	recorder     toolsevents.EventRecorder
 	// firstPass delays the controllers of the lifecycle until all add-ons have been assessed once. It is nil where the lifecycle is off.
 	firstPass *firstpass.Pass
-	configs   *settings.Changes
+	configs   *configurer.Changes
 }
 
 // newShared adds the caches to the manager.
@@ -68,7 +68,7 @@ func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, t trigger
 		metrics:      metrics.New(options.registry()),
 		recorder:     mgr.GetEventRecorder(names.AddonManager),
 		firstPass:    firstPass(options),
-		configs:      &settings.Changes{Changed: t.settings},
+		configs:      &configurer.Changes{Changed: t.settings},
 	}
 	watches, lazy, err := addLazyWatches(mgr, t.lazyAddOns(s.fleet, s.declarations, s.configs))
 	informer, informerErr := newFactsInformer(mgr, t.request)

@@ -5,8 +5,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
-	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/installation"
-	"open-cluster-management.io/interlock/pkg/hub/lifecycle/settings"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/configurer"
+	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/ondemand"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/kube/trigger"
 )
@@ -56,7 +56,7 @@ func (t triggers) catalogPublished() {
 }
 
 // lazyAddOns returns the mapping of lazily watched objects to add-ons.
-func (t triggers) lazyAddOns(reader hubcache.Reader, store *declarations.Store, configs *settings.Changes) lazywatch.AddOns {
+func (t triggers) lazyAddOns(reader hubcache.Reader, store *declarations.Store, configs *configurer.Changes) lazywatch.AddOns {
 	return lazywatch.AddOns{
 		Fleet:        reader,
 		Declarations: store,

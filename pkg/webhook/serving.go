@@ -16,7 +16,7 @@ import (
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"open-cluster-management.io/interlock/pkg/compat/conversion"
-	gaterule "open-cluster-management.io/interlock/pkg/compat/gate"
+	"open-cluster-management.io/interlock/pkg/compat/gaterule"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/kube/leadership"
@@ -24,10 +24,10 @@ import (
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text/rawjson"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
-	"open-cluster-management.io/interlock/pkg/webhook/gate"
+	"open-cluster-management.io/interlock/pkg/webhook/gateclosing"
 	"open-cluster-management.io/interlock/pkg/webhook/limits"
 	"open-cluster-management.io/interlock/pkg/webhook/order"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 )
 
 const (
@@ -78,21 +78,21 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	lifecycle := leadership.Lifecycle{
 		Live: mgr.GetAPIReader(), Lease: types.NamespacedName{Namespace: options.Namespace, Name: names.AddonManager}, Clock: clock.RealClock{},
 	}
-	reviews := protection.Options{
+	reviews := protector.Options{
 		Live: mgr.GetAPIReader(), Cache: mgr.GetCache(), Clock: clock.RealClock{}, Recorder: mgr.GetEventRecorder(names.Webhook),
 		Discovery: hub, Mode: options.Protection,
 	}
 	if options.Lifecycle {
 		reviews.Lifecycle = lifecycle
 	}
-	validators := protection.New(reviews)
+	validators := protector.New(reviews)
 	for path, handler := range map[string]ctrladmission.Handler{
-		protection.Path:             validators.AddOns,
-		protection.RegistrationPath: validators.Registrations,
-		protection.PlacementPath:    validators.Placements,
-		protection.UpgradePath:      validators.Upgrades,
-		protection.TemplatePath:     validators.Templates,
-		protection.ClusterPath:      validators.Clusters,
+		protector.Path:             validators.AddOns,
+		protector.RegistrationPath: validators.Registrations,
+		protector.PlacementPath:    validators.Placements,
+		protector.UpgradePath:      validators.Upgrades,
+		protector.TemplatePath:     validators.Templates,
+		protector.ClusterPath:      validators.Clusters,
 	} {
 		register(path, limits.Options{Bytes: maxReview, Check: admission.Check, Waits: true}, &ctrlwebhook.Admission{Handler: handler})
 	}
@@ -103,12 +103,12 @@ func handlers(mgr *draining, options Options, hub apidiscovery.API) ctrlwebhook.
 	register(guard.Path, limits.Options{Bytes: maxReview, Check: guardable}, guard.NewWebhook())
 	register(gaterule.Path, limits.Options{Bytes: maxReview, Check: guardable}, gaterule.NewWebhook())
 	if options.Lifecycle {
-		register(gate.Path, limits.Options{Bytes: maxReview, Check: admission.Check, Waits: true},
+		register(gateclosing.Path, limits.Options{Bytes: maxReview, Check: admission.Check, Waits: true},
 			&ctrlwebhook.Admission{Handler: &order.Preparer{
-				Gate: &gate.Closer{Fleet: validators.AddOns, Lifecycle: lifecycle}, Fleet: validators.AddOns, Lifecycle: lifecycle,
+				Gate: &gateclosing.Closer{Fleet: validators.AddOns, Lifecycle: lifecycle}, Fleet: validators.AddOns, Lifecycle: lifecycle,
 			}})
-		register(gate.UpgradePath, limits.Options{Bytes: maxReview, Check: guardable, Waits: true},
-			&ctrlwebhook.Admission{Handler: &gate.Holder{Clock: clock.RealClock{}, Fleet: validators.AddOns, Lifecycle: lifecycle}})
+		register(gateclosing.UpgradePath, limits.Options{Bytes: maxReview, Check: guardable, Waits: true},
+			&ctrlwebhook.Admission{Handler: &gateclosing.Holder{Clock: clock.RealClock{}, Fleet: validators.AddOns, Lifecycle: lifecycle}})
 	}
 	return webhooks
 }

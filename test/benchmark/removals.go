@@ -12,7 +12,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/text"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 	"open-cluster-management.io/interlock/test/benchmark/result"
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
@@ -86,7 +86,7 @@ func (s *session) reviewFleet(ctx context.Context, webhook *simulator.Webhook, r
 	if err := s.fleet.Hub.Client.Get(ctx, client.ObjectKey{Name: simulator.Root}, registration); err != nil {
 		return err
 	}
-	removal, err := s.fleet.Hub.NewRemoval(protection.RegistrationPath, registration)
+	removal, err := s.fleet.Hub.NewRemoval(protector.RegistrationPath, registration)
 	if err != nil {
 		return err
 	}

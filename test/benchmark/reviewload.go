@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 	"open-cluster-management.io/interlock/test/benchmark/result"
 	"open-cluster-management.io/interlock/test/benchmark/simulator"
 )
@@ -46,7 +46,7 @@ func (s *session) removalsOf(ctx context.Context, names []string) ([]simulator.R
 		addOn := installed[random.IntN(len(installed))]
 		addOn.Namespace = s.fleet.Clusters[random.IntN(len(s.fleet.Clusters))]
 		var err error
-		if removals[i], err = s.fleet.Hub.NewRemoval(protection.Path, addOn); err != nil {
+		if removals[i], err = s.fleet.Hub.NewRemoval(protector.Path, addOn); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/statuscmd"
 )
 
 const (
@@ -119,7 +119,7 @@ func (w *world) await(ctx context.Context, began time.Time, s *step) (change, er
 }
 
 // rowsOf returns the rows that kubectl addon status shows for the step's add-ons.
-func (w *world) rowsOf(s *step) []status.Row {
+func (w *world) rowsOf(s *step) []statuscmd.Row {
 	var shown []addonv1alpha1.ManagedClusterAddOn
 	w.observer.look(func(addOns map[types.NamespacedName]*installed, _ []change) bool {
 		for _, e := range s.expect {
@@ -129,7 +129,7 @@ func (w *world) rowsOf(s *step) []status.Row {
 		}
 		return true
 	})
-	return status.Rows(shown)
+	return statuscmd.Rows(shown)
 }
 
 func (s *step) shows(addOn string) bool {

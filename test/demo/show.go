@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"open-cluster-management.io/interlock/pkg/cli/status"
+	"open-cluster-management.io/interlock/pkg/cli/statuscmd"
 )
 
 // declarations shows the registered add-ons, and their dependencies.
@@ -41,9 +41,9 @@ func (p *printer) heading(number, total int, s *step) {
 }
 
 // since is the column SINCE. It is left out, because in a demo everything is seconds old.
-var since = slices.Index(status.Heading, "SINCE")
+var since = slices.Index(statuscmd.Heading, "SINCE")
 
-var heading = removeColumn(status.Heading, since)
+var heading = removeColumn(statuscmd.Heading, since)
 
 func removeColumn(cells []string, column int) []string {
 	return slices.Delete(slices.Clone(cells), column, column+1)
@@ -51,7 +51,7 @@ func removeColumn(cells []string, column int) []string {
 
 // rows shows add-ons like kubectl addon status. A message that does not fit beside its row is put below. For an
 // add-on that works and is not degraded, the message is cut.
-func (p *printer) rows(rows []status.Row) {
+func (p *printer) rows(rows []statuscmd.Row) {
 	if len(rows) == 0 {
 		return
 	}
@@ -95,7 +95,7 @@ func lastWords(text string, width int) string {
 	return "…"
 }
 
-func lookOf(row status.Row) string {
+func lookOf(row statuscmd.Row) string {
 	switch {
 	case row.Available != conditionTrue:
 		return red

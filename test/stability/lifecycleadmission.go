@@ -17,12 +17,12 @@ import (
 	controlleradmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	gaterule "open-cluster-management.io/interlock/pkg/compat/gate"
+	"open-cluster-management.io/interlock/pkg/compat/gaterule"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	webhookgate "open-cluster-management.io/interlock/pkg/webhook/gate"
+	webhookgate "open-cluster-management.io/interlock/pkg/webhook/gateclosing"
 	"open-cluster-management.io/interlock/test/guardpolicy"
 	"open-cluster-management.io/interlock/test/stability/stock"
 )
@@ -176,7 +176,7 @@ func (u upgrades) Registered(_ context.Context, addOn string) (declaration.Decla
 	return u.store.Current().Declaration(addOn), nil
 }
 
-// Upgraded implements webhookgate.Upgrades, as pkg/webhook/protection does.
+// Upgraded implements webhookgate.Upgrades, as pkg/webhook/protector does.
 func (u upgrades) Upgraded(
 	ctx context.Context, addOn types.NamespacedName, name string,
 ) ([]evaluation.Finding, *gate.Upgrade, error) {

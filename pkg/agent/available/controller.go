@@ -19,8 +19,8 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
+	"open-cluster-management.io/interlock/pkg/agent/agentmetrics"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
-	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/kube/backoff"
@@ -45,7 +45,7 @@ type Reconciler struct {
 	Writer      conditionwriter.Writer
 	Leases      Leases
 	Backoff     *backoff.Tracker
-	Metrics     *metrics.Metrics
+	Metrics     *agentmetrics.Metrics
 	Events      *addonevents.Recorder
 	GracePeriod time.Duration
 	// Trigger enqueues add-ons in this controller.
@@ -138,17 +138,17 @@ func (r *Reconciler) write(
 	key, desired := client.ObjectKeyFromObject(addOn), decision.Condition
 	switch _, err := r.Writer.Apply(ctx, names.AddonAgent, addOn, desired); {
 	case apierrors.IsConflict(err):
-		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteConflict)
+		r.Metrics.Wrote(addOn.Name, desired, agentmetrics.WriteConflict)
 		return controllers.AfterConflict, nil
 	case apierrors.IsNotFound(err):
 		// The add-on was deleted since it was read. The watch event of the deletion cleans up.
 		return reconcile.Result{}, nil
 	case err != nil:
-		r.Metrics.Wrote(addOn.Name, desired, metrics.WriteError)
+		r.Metrics.Wrote(addOn.Name, desired, agentmetrics.WriteError)
 		return reconcile.Result{}, fmt.Errorf("write Available=%s/%s of %s: %w", desired.Status, desired.Reason, key, err)
 	}
 	r.remember(key, decision.Memory)
-	r.Metrics.Wrote(addOn.Name, desired, metrics.WriteSuccess)
+	r.Metrics.Wrote(addOn.Name, desired, agentmetrics.WriteSuccess)
 	log.FromContext(ctx).Info("Available changed", "status", desired.Status, "reason", desired.Reason, "message", desired.Message)
 	if r.Backoff.Wrote(key, backoff.Condition(desired)) {
 		r.Metrics.Contested(addOn.Name)

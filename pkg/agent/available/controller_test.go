@@ -15,8 +15,8 @@ import (
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"open-cluster-management.io/interlock/pkg/agent/agentmetrics"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
-	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/kube/backoff"
@@ -80,7 +80,7 @@ func TestFailedWrite(t *testing.T) {
 			if wait := f.Backoff.Wait(key, backoff.Condition(desired)); wait != 0 {
 				t.Errorf("took its own failure for another writer: waits %s", wait)
 			}
-			if tt.result != "" && testutil.CollectAndCount(f.registry, metrics.NameWrites) != 1 {
+			if tt.result != "" && testutil.CollectAndCount(f.registry, agentmetrics.NameWrites) != 1 {
 				t.Errorf("write not counted")
 			}
 		})
@@ -262,7 +262,7 @@ func TestDeletedAddOnIsForgotten(t *testing.T) {
 	if _, err := f.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{metrics.NameWrites, metrics.NameLeases, metrics.NameSkew} {
+	for _, name := range []string{agentmetrics.NameWrites, agentmetrics.NameLeases, agentmetrics.NameSkew} {
 		if testutil.CollectAndCount(f.registry, name) != 1 {
 			t.Errorf("no series of %s while the add-on is there", name)
 		}
@@ -271,7 +271,7 @@ func TestDeletedAddOnIsForgotten(t *testing.T) {
 	if _, err := f.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	if count := testutil.CollectAndCount(f.registry, slices.Collect(maps.Keys(metrics.Help))...); count != 0 || f.leases.unwatched != 1 {
+	if count := testutil.CollectAndCount(f.registry, slices.Collect(maps.Keys(agentmetrics.Help))...); count != 0 || f.leases.unwatched != 1 {
 		t.Errorf("%d series left, lease unwatched %d times", count, f.leases.unwatched)
 	}
 }

@@ -19,8 +19,8 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/agent/addonevents"
 	"open-cluster-management.io/interlock/pkg/agent/addons"
+	"open-cluster-management.io/interlock/pkg/agent/agentmetrics"
 	"open-cluster-management.io/interlock/pkg/agent/leases"
-	"open-cluster-management.io/interlock/pkg/agent/metrics"
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/kube/backoff"
@@ -107,7 +107,7 @@ func newFixture(t *testing.T, addOns ...client.Object) *fixture {
 	f.hub = hub
 	f.Reconciler = &Reconciler{
 		Clock: f.clock, AddOns: hub, Writer: conditionwriter.Writer{Status: hub, Live: hub}, Leases: f.leases, Backoff: backoff.New(f.clock),
-		Metrics: metrics.New(f.registry), Events: addonevents.NewRecorder(f.clock, hub, key.Namespace), GracePeriod: grace,
+		Metrics: agentmetrics.New(f.registry), Events: addonevents.NewRecorder(f.clock, hub, key.Namespace), GracePeriod: grace,
 	}
 	return f
 }

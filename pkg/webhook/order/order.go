@@ -16,7 +16,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text"
-	"open-cluster-management.io/interlock/pkg/webhook/gate"
+	"open-cluster-management.io/interlock/pkg/webhook/gateclosing"
 )
 
 // responseTimeout is less than the API server waits for a response. It includes the time of the gate.
@@ -33,7 +33,7 @@ type Preparer struct {
 	Gate  admission.Handler
 	Fleet Fleet
 	// Lifecycle reports whether addon-manager would remove a finalizer.
-	Lifecycle gate.Lifecycle
+	Lifecycle gateclosing.Lifecycle
 }
 
 var _ admission.Handler = &Preparer{}
@@ -55,7 +55,7 @@ func (p *Preparer) Handle(ctx context.Context, request admission.Request) admiss
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Cannot decide whether an add-on is removed after its dependents; it is not",
 			"addOn", request.Namespace+"/"+request.Name)
-		response.AuditAnnotations = map[string]string{gate.UndecidedAudit: text.Excerpt(text.OneLine(err.Error()))}
+		response.AuditAnnotations = map[string]string{gateclosing.UndecidedAudit: text.Excerpt(text.OneLine(err.Error()))}
 	}
 	if waits {
 		response.Patches = append(response.Patches, patch(object.Finalizers))

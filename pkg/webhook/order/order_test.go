@@ -23,7 +23,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/kube/leadership"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/webhook/gate"
+	"open-cluster-management.io/interlock/pkg/webhook/gateclosing"
 )
 
 var now = time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
@@ -148,7 +148,7 @@ func TestPreparer(t *testing.T) {
 			if diff := cmp.Diff(test.want, response.Patches); !response.Allowed || diff != "" {
 				t.Errorf("allowed %t: %s", response.Allowed, diff)
 			}
-			if undecided := response.AuditAnnotations[gate.UndecidedAudit]; undecided != test.undecided {
+			if undecided := response.AuditAnnotations[gateclosing.UndecidedAudit]; undecided != test.undecided {
 				t.Errorf("the audit log has %q", undecided)
 			}
 		})

@@ -31,7 +31,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/gate"
+	"open-cluster-management.io/interlock/pkg/compat/gaterule"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/pkg/hub/setup/agentaddon"
@@ -218,9 +218,9 @@ func leaveRules(ctx context.Context) {
 	GinkgoHelper()
 	policies, err := guard.Rule.Policy("v1beta1")
 	Expect(err).NotTo(HaveOccurred())
-	gates, err := gate.Rule.Policy("v1beta1")
+	gates, err := gaterule.Rule.Policy("v1beta1")
 	Expect(err).NotTo(HaveOccurred())
-	webhook, err := gate.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
+	webhook, err := gaterule.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
 	Expect(err).NotTo(HaveOccurred())
 	for _, object := range append(append(policies, gates...), webhook) {
 		Expect(admin.Create(ctx, object)).To(Succeed())

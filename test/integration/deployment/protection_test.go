@@ -19,7 +19,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/names"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 )
 
 var deploymentConfigs = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"}
@@ -44,9 +44,9 @@ func expectProtection(ctx context.Context, address string) {
 
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "needed"}}
 	const consequence = "removing add-on 'needed' would break 1 add-on on 1 cluster: needing requires needed (" + cluster + ")"
-	Eventually(deletion(address, protection.Path, addOn)).Should(ContainSubstring(consequence))
+	Eventually(deletion(address, protector.Path, addOn)).Should(ContainSubstring(consequence))
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
-	Eventually(deletion(address, protection.RegistrationPath, registration)).Should(ContainSubstring(consequence))
+	Eventually(deletion(address, protector.RegistrationPath, registration)).Should(ContainSubstring(consequence))
 	expectPlacementProtected(ctx, address)
 	expectInstallationReviewed(ctx, address)
 	expectUpgradeReviewed(ctx, address)
@@ -55,11 +55,11 @@ func expectProtection(ctx context.Context, address string) {
 	addOn.Annotations = map[string]string{addonv1alpha1.ForceAnnotation: "tested"}
 	Expect(admin.Patch(ctx, addOn, client.MergeFrom(original))).To(Succeed())
 	for _, event := range []struct{ user, verb string }{{"one", "create"}, {"another", "patch"}} {
-		Eventually(deletionBy(event.user, address, protection.Path, addOn)).Should(ContainSubstring("It is removed nevertheless: tested"))
+		Eventually(deletionBy(event.user, address, protector.Path, addOn)).Should(ContainSubstring("It is removed nevertheless: tested"))
 		Eventually(requests.used(webhookUser, event.verb, "events")).Should(BeTrue(), "the event")
 	}
 	Eventually(func() (bool, error) {
-		_, err := deletion(address, protection.Path, addOn)()
+		_, err := deletion(address, protector.Path, addOn)()
 		return requests.used(webhookUser, "get", "addondeploymentconfigs")(), err
 	}).Should(BeTrue(), "the settings")
 	removeNeeding()
@@ -85,7 +85,7 @@ func expectPlacementProtected(ctx context.Context, address string) {
 		Expect(admin.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 	}
 	install(`{"type":"Placements","placements":[{"namespace":"default","name":"needed"}]}`)
-	Eventually(deletion(address, protection.PlacementPath, placement)).Should(ContainSubstring(
+	Eventually(deletion(address, protector.PlacementPath, placement)).Should(ContainSubstring(
 		"deleting Placement 'default/needed' removes what it installs, and would break 1 add-on on 1 cluster"))
 	install(`{"type":"Manual","placements":null}`)
 	Expect(admin.Delete(ctx, decision)).To(Succeed())
@@ -130,7 +130,7 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 	}}
 	Expect(admin.Create(ctx, dependent)).To(Succeed())
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: dependent.Name}}
-	Eventually(answer(address, protection.Path, "", "CREATE", "object", addOn)).Should(ContainSubstring(
+	Eventually(answer(address, protector.Path, "", "CREATE", "object", addOn)).Should(ContainSubstring(
 		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
 	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
 	Eventually(requests.used(webhookUser, "get", "addontemplates")).Should(BeTrue())
@@ -149,7 +149,7 @@ func expectUpgradeReviewed(ctx context.Context, address string) {
 	newManager := manager.DeepCopy()
 	Expect(admin.Create(ctx, manager)).To(Succeed())
 	newManager.Spec.RegistrationImagePullSpec = "quay.io/open-cluster-management/registration:v1.9.0"
-	Eventually(answer(address, protection.UpgradePath, "", "UPDATE", "object", newManager)).Should(ContainSubstring(
+	Eventually(answer(address, protector.UpgradePath, "", "UPDATE", "object", newManager)).Should(ContainSubstring(
 		"Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster"))
 	Eventually(requests.used(webhookUser, "list", "managedclusterfacts")).Should(BeTrue())
 	Expect(admin.Delete(ctx, manager)).To(Succeed())

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 )
 
 // registrationKey returns the registration of an add-on in a version of the API. The object has only its key.
@@ -86,7 +86,7 @@ func changes(cluster string) {
 			user, warnings := impersonate("alice")
 			Expect(user.Patch(ctx, registrationKey(base, api), client.RawPatch(types.MergePatchType, []byte(force)))).To(Succeed())
 			Expect(warnings.texts).To(ContainElement(consequence + ". It is changed nevertheless: tried"))
-			Eventually(eventNotes(ctx, metav1.NamespaceDefault, base, protection.EventChangeForced)).
+			Eventually(eventNotes(ctx, metav1.NamespaceDefault, base, protector.EventChangeForced)).
 				Should(ContainElement("alice: " + consequence + ". It is changed nevertheless: tried"))
 			Expect(merge(ctx, registrationKey(base, api), version("3.0"))).To(Succeed(), "it was so before")
 		})

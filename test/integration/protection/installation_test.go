@@ -13,7 +13,7 @@ import (
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 )
 
 var templates = addonv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupName, Resource: "addontemplates"}
@@ -71,7 +71,7 @@ func installations(cluster string) {
 		forcedAddOn.Annotations = map[string]string{interlockv1alpha1.ForceAnnotation: "trying"}
 		Expect(user.Create(ctx, forcedAddOn)).To(Succeed())
 		Expect(warnings.texts).To(ConsistOf(HaveSuffix("It is installed nevertheless: trying")))
-		Eventually(eventNotes(ctx, metav1.NamespaceDefault, leaf, protection.EventInstallationForced)).
+		Eventually(eventNotes(ctx, metav1.NamespaceDefault, leaf, protector.EventInstallationForced)).
 			Should(ContainElement(HavePrefix("alice: ")))
 		Expect(hub.Client.Delete(ctx, forcedAddOn)).To(Succeed())
 		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, leaf).Should(BeTrue())

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 )
 
 // selecting creates a Placement that selects clusters, without a scheduler.
@@ -122,13 +122,13 @@ func placements(cluster string) {
 		}).Should(ContainElement(HaveSuffix("leaf requires base (" + cluster + "). It is removed nevertheless: tested")))
 		Expect(user.Delete(ctx, selected)).To(Succeed())
 		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
-		Eventually(eventNotes(ctx, metav1.NamespaceDefault, selected.Name, protection.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
+		Eventually(eventNotes(ctx, metav1.NamespaceDefault, selected.Name, protector.EventForced)).Should(ContainElement(HavePrefix("alice: ")))
 	})
 
 	It("is removed by OCM where its Placement no longer selects the cluster, with an event", func(ctx context.Context) {
 		selectClusters(ctx, selected)
 		Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
-		Eventually(eventNotes(ctx, cluster, base, protection.EventNotRefused)).Should(ContainElement(SatisfyAll(
+		Eventually(eventNotes(ctx, cluster, base, protector.EventNotRefused)).Should(ContainElement(SatisfyAll(
 			HavePrefix("system:serviceaccount:open-cluster-management-hub:addon-manager-controller-sa: removing add-on 'base'"),
 			HaveSuffix("leaf requires base ("+cluster+"). OCM removes it nevertheless"),
 		)))

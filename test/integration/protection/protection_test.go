@@ -18,7 +18,7 @@ import (
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
@@ -148,7 +148,7 @@ var _ = Describe("The removal of an add-on that dependents require", func() {
 			Expect(user.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			nevertheless := breakage(cluster) + ". It is removed nevertheless: moving to v2"
 			Expect(warnings.texts).To(HaveEach(nevertheless))
-			Eventually(eventNotes(ctx, cluster, base, protection.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
+			Eventually(eventNotes(ctx, cluster, base, protector.EventForced)).Should(HaveExactElements("alice: " + nevertheless))
 		})
 
 		DescribeTable("follows the protection of a policy", func(ctx context.Context, protectionMode string, warned bool) {
@@ -181,7 +181,7 @@ var _ = Describe("The removal of an add-on that dependents require", func() {
 			Expect(userClient.Delete(ctx, addOn(cluster, base))).To(Succeed())
 			if warned {
 				Expect(warnings.texts).To(HaveExactElements(breakage(cluster) + ". OCM removes it nevertheless"))
-				Eventually(eventNotes(ctx, cluster, base, protection.EventNotRefused)).
+				Eventually(eventNotes(ctx, cluster, base, protector.EventNotRefused)).
 					Should(ContainElement(user + ": " + breakage(cluster) + ". OCM removes it nevertheless"))
 			} else {
 				Expect(warnings.texts).To(BeEmpty())
@@ -211,7 +211,7 @@ var _ = Describe("The removal of an add-on that dependents require", func() {
 			Expect(hub.Client.Patch(ctx, registration, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 			Expect(hub.Client.Delete(ctx, registration)).To(Succeed())
 			Eventually(isDeleted).WithContext(ctx).WithArguments(cluster, base).Should(BeTrue())
-			Eventually(eventNotes(ctx, metav1.NamespaceDefault, base, protection.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
+			Eventually(eventNotes(ctx, metav1.NamespaceDefault, base, protector.EventForced)).Should(ContainElement(HaveSuffix(": no longer made")))
 		})
 
 		It("passes while the webhook is unavailable, after at most a second", func(ctx context.Context) {

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/webhook/protection"
+	"open-cluster-management.io/interlock/pkg/webhook/protector"
 	"open-cluster-management.io/interlock/test/process"
 	"open-cluster-management.io/interlock/test/setup/interlock"
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
@@ -110,7 +110,7 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		force(ctx, clusterManager())
 		Expect(user.Patch(ctx, clusterManager(), setImageTag(":v1.9.0"))).To(Succeed())
 		Expect(warnings.texts).To(ContainElement(consequence + ". It is changed nevertheless: tested"))
-		Eventually(eventNotes(ctx, metav1.NamespaceDefault, "cluster-manager", protection.EventChangeForced)).
+		Eventually(eventNotes(ctx, metav1.NamespaceDefault, "cluster-manager", protector.EventChangeForced)).
 			Should(ContainElement(HavePrefix("alice: ")))
 		Eventually(func() (string, error) {
 			rolled := &appsv1.Deployment{}

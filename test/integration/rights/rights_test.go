@@ -31,7 +31,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/gate"
+	"open-cluster-management.io/interlock/pkg/compat/gaterule"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/rule"
 	"open-cluster-management.io/interlock/test/setup"
@@ -242,9 +242,9 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		Expect(admin.Create(ctx, gatedAddOn)).To(Succeed())
 		DeferCleanup(admin.Delete, gatedAddOn)
 		openGate := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+addonv1alpha1.GateAnnotation+`":"open"}}}`))
-		objects, err := gate.Rule.Policy("v1beta1")
+		objects, err := gaterule.Rule.Policy("v1beta1")
 		Expect(err).NotTo(HaveOccurred())
-		webhook, err := gate.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
+		webhook, err := gaterule.Rule.Webhook(admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/gate")})
 		Expect(err).NotTo(HaveOccurred())
 		webhookConfiguration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "interlock-lifecycle"}}
 		refusals := []error{

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
-	"open-cluster-management.io/interlock/pkg/webhook/gate"
+	"open-cluster-management.io/interlock/pkg/webhook/gateclosing"
 	"open-cluster-management.io/interlock/test/testenv/ocm"
 )
 
@@ -49,7 +49,7 @@ func Unanswered(hub *ocm.Hub) (map[types.NamespacedName]string, error) {
 			continue
 		}
 		for name, value := range event.Annotations {
-			if strings.HasPrefix(name, failedOpen) && value == gates || name == gates+"/"+gate.UndecidedAudit {
+			if strings.HasPrefix(name, failedOpen) && value == gates || name == gates+"/"+gateclosing.UndecidedAudit {
 				unanswered[types.NamespacedName{Namespace: event.ObjectRef.Namespace, Name: event.ObjectRef.Name}] = name + ": " + value
 			}
 		}

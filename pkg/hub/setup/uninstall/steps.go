@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/compat/gate"
+	"open-cluster-management.io/interlock/pkg/compat/gaterule"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
@@ -42,7 +42,7 @@ func (u *uninstallation) removeGuard(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("create discovery client: %w", err)
 	}
-	if err := errors.Join(installer.Remove(ctx, &guard.Rule, u.hub, served), installer.Remove(ctx, &gate.Rule, u.hub, served)); err != nil {
+	if err := errors.Join(installer.Remove(ctx, &guard.Rule, u.hub, served), installer.Remove(ctx, &gaterule.Rule, u.hub, served)); err != nil {
 		return "", err
 	}
 	return "is not in force, nor is the gate rule", nil

@@ -1,0 +1,188 @@
+// Package indexcmd is the verb of kubectl addon that makes indexes of releases, from which the verb resolve chooses.
+package indexcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
+	"open-cluster-management.io/interlock/pkg/offline/chart"
+	"open-cluster-management.io/interlock/pkg/offline/index"
+	"open-cluster-management.io/interlock/pkg/offline/manifest"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	source *source.Source
+	// folder is the folder of the index.
+	folder string
+	// origin describes the source of the manifests, for readers.
+	origin   string
+	chart    string
+	live     bool
+	versions map[string]string
+}
+
+// NewCommand returns the verb.
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "index",
+		Short: "Keep the releases of add-ons in a folder",
+		Long: `Keep the releases of add-ons in a folder, an index: a file addons/NAME/VERSION.yaml for each
+version of an add-on, with its manifests and their digest. kubectl addon resolve chooses
+versions from it.`,
+		Args: cobra.NoArgs,
+	}
+	command.AddCommand(newBuildCommand(src, streams))
+	return command
+}
+
+func newBuildCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, source: src}
+	command := &cobra.Command{
+		Use:   "build [FILE|DIR...]",
+		Short: "Add releases of add-ons to an index",
+		Long: `Add the add-ons in files and folders to an index, each in the version that its manifests
+report: the annotation dependency.addon.open-cluster-management.io/version of its
+AddOnTemplate or ClusterManagementAddOn. If they report none, name it with --version, which
+adds the annotation to the ClusterManagementAddOn in the index.
+
+An AddOnTemplate belongs to the add-on that it names. Any other object belongs to the add-on
+in the same file, else to the one in the same folder.
+
+With --chart, it renders a Helm chart with the values of the chart. Add-ons whose manifests
+report no version have that of the chart. For other values, use Helm:
+helm template CHART --values FILE | kubectl addon index build -
+The dependencies of Chart.yaml are charts and no add-ons, so nothing is read of them.
+
+With --live, it adds what is registered on the hub: ClusterManagementAddOns, their
+AddOnTemplates, and the AddOnDeploymentConfigs that they name by default or for a
+Placement, without what the hub has added to them.
+
+A version that the index has with another content is an error: locks name its digest.`,
+		Example: `  # From the manifests of an add-on
+  kubectl addon index build deploy/ --to index
+
+  # From a Helm chart
+  kubectl addon index build --chart cluster-gateway-1.4.0.tgz --to index
+
+  # From a hub
+  kubectl addon index build --live --to index`,
+		RunE: func(command *cobra.Command, args []string) error {
+			inputs := 0
+			for _, isSet := range []bool{o.live, o.chart != "", len(args) > 0} {
+				if isSet {
+					inputs++
+				}
+			}
+			switch {
+			case inputs != 1:
+				return cmdline.UsageError(errors.New("name files and folders, or --chart, or --live for the hub"))
+			case o.live && src.IsFile():
+				return cmdline.UsageError(errors.New("a snapshot has no manifests: --live reads a hub, without --from"))
+			}
+			return o.build(command.Context(), args)
+		},
+	}
+	cmdline.NotEmptyVar(command, &o.folder, "to", "", "index", "The folder of the index.")
+	command.Flags().StringVar(&o.origin, "source", "", "Where the manifests are from, for readers, such as the URL of a chart.")
+	command.Flags().StringVar(&o.chart, "chart", "", "A Helm chart, as a `DIR|TGZ`.")
+	command.Flags().BoolVar(&o.live, "live", false, "Add what is registered on the hub.")
+	command.Flags().StringToStringVar(&o.versions, "version", nil, "The version of an add-on whose manifests report none, as `ADDON=VERSION`.")
+	return command
+}
+
+func (o *options) build(ctx context.Context, paths []string) error {
+	var entries []index.Entry
+	var err error
+	switch {
+	case o.live:
+		entries, err = o.buildLive(ctx)
+	case o.chart != "":
+		entries, err = o.buildChart()
+	default:
+		entries, err = o.buildFiles(paths)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		entry := &entries[i]
+		written, err := index.Write(o.folder, &entry.Release)
+		if err != nil {
+			return err
+		}
+		result := "is there already"
+		if written {
+			result = "was added"
+		}
+		fmt.Fprintf(o.Out, "%s %s %s\n", entry.Name, entry.Version, result)
+	}
+	return nil
+}
+
+func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
+	objects, err := manifest.Objects(paths, o.In)
+	if err != nil {
+		return nil, cmdline.UsageError(err)
+	}
+	if err := o.checkVersions(objects); err != nil {
+		return nil, err
+	}
+	entries, err := index.Build(objects, cmp.Or(o.origin, strings.Join(paths, " ")), o.versions)
+	return entries, advise(err)
+}
+
+// buildChart builds releases from a chart. Add-ons that report no version get the version of the chart.
+func (o *options) buildChart() ([]index.Entry, error) {
+	rendered, err := chart.Render(o.chart)
+	if err != nil {
+		return nil, cmdline.UsageError(err)
+	}
+	if len(rendered.Dependencies) > 0 {
+		fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf(
+			"%s: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: %s. "+
+				"What add-ons depend on is declared in a ClusterManagementAddOn",
+			rendered.Name, strings.Join(rendered.Dependencies, ", "))))
+	}
+	if err := o.checkVersions(rendered.Objects); err != nil {
+		return nil, err
+	}
+	versions := map[string]string{}
+	for _, object := range rendered.Objects {
+		versions[object.GetName()] = rendered.Version
+	}
+	maps.Copy(versions, o.versions)
+	return index.Build(rendered.Objects, cmp.Or(o.origin, "chart "+rendered.Name+" "+rendered.Version), versions)
+}
+
+// checkVersions returns an error if --version names an add-on that was not read.
+func (o *options) checkVersions(objects []manifest.Object) error {
+	read := index.AddOns(objects)
+	for _, name := range slices.Sorted(maps.Keys(o.versions)) {
+		if slices.Contains(read, name) {
+			continue
+		}
+		names := text.Names(slices.Compact(slices.Sorted(slices.Values(read))), ", ")
+		return cmdline.UsageError(fmt.Errorf("--version: add-on '%s' is not in what was read: %s", text.Name(name), cmp.Or(names, "no add-on")))
+	}
+	return nil
+}
+
+// advise names the flag for an add-on without a version.
+func advise(err error) error {
+	if name, ok := index.Unversioned(err); ok {
+		return fmt.Errorf("%w, or name it with --version %s=1.2.3", err, name)
+	}
+	return err
+}

@@ -1,0 +1,230 @@
+// Package configurer sets variables of add-ons as their dependents request. It keeps one AddOnDeploymentConfig for each
+// ManagedClusterAddOn that refers to it, and writes nothing else. Any component may have created the ManagedClusterAddOn.
+package configurer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/kube/controllers"
+)
+
+// Reconciler keeps the AddOnDeploymentConfigs that ManagedClusterAddOns refer to by Interlock's name.
+type Reconciler struct {
+	Clock        clock.PassiveClock
+	Fleet        hubcache.Reader
+	Declarations *declarations.Store
+	Requests     *RequestStore
+	// Changes finds the add-ons that changed AddOnDeploymentConfigs concern.
+	Changes  *Changes
+	Live     client.Reader
+	Writer   client.Writer
+	Recorder events.EventRecorder
+	// FirstPass ends after this leader has assessed each add-on. It is nil if that is not awaited.
+	FirstPass *firstpass.Pass
+
+	bound   settings.Bound
+	pace    settings.Pace
+	emitted emitted
+	// written has the add-ons whose AddOnDeploymentConfig this process has seen.
+	written map[types.NamespacedName]bool
+	// unsteady has the end of the pause of add-ons whose settings change all the time, as in the last event.
+	unsteady map[types.NamespacedName]time.Time
+}
+
+// Reconcile writes the AddOnDeploymentConfig of one add-on on one managed cluster, if it differs.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	key, now := request.NamespacedName, r.Clock.Now()
+	catalog, err := r.Declarations.Wait(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !r.FirstPass.Await(key.Namespace, r.Requests.Changed, key) {
+		return reconcile.Result{}, nil
+	}
+	addOn, err := r.Fleet.AddOn(ctx, key)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if addOn == nil || !addOn.DeletionTimestamp.IsZero() {
+		r.forget(key)
+		return reconcile.Result{}, nil
+	}
+	if reached, err := r.isReached(ctx, key.Namespace); err != nil || !reached {
+		return reconcile.Result{}, err // the return of the cluster enqueues its add-ons
+	}
+	requests, ok, complete := r.Requests.Get(key)
+	if !ok || !catalog.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
+		return reconcile.Result{}, nil
+	}
+	if len(requests) == 0 && !refersToSettings(addOn) { // thousands of installed add-ons have no settings, so nothing is read for them
+		r.report(key, nil, settings.Agreed{}, "")
+		return reconcile.Result{}, nil
+	}
+	config, problem, err := r.read(ctx, key)
+	switch {
+	case err != nil:
+		return reconcile.Result{}, err
+	case config == nil:
+		r.report(key, requests, settings.Agreed{}, problem)
+		return reconcile.Result{}, nil
+	case config.config != nil && !complete:
+		return reconcile.Result{}, nil // the stored settings stay meanwhile
+	}
+	agreed := settings.Agree(requests)
+	r.report(key, requests, agreed, "")
+	return r.settle(ctx, config, agreed, now)
+}
+
+// concerns reports whether an add-on may have settings: Interlock has installed it, or it refers to the
+// AddOnDeploymentConfig that Interlock keeps for it.
+func concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return fleet.InstalledByInterlock(addOn) || refersToSettings(addOn)
+}
+
+// refersToSettings reports whether an add-on refers to the AddOnDeploymentConfig that Interlock keeps for it.
+func refersToSettings(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	config, refers := fleet.ConfigOf(addOn)
+	return refers && config == types.NamespacedName{Namespace: addOn.Namespace, Name: fleet.SettingsConfigName(addOn.Name)}
+}
+
+// isReached reports whether a managed cluster is available.
+func (r *Reconciler) isReached(ctx context.Context, name string) (bool, error) {
+	cluster, err := r.Fleet.Cluster(ctx, name)
+	return cluster != nil && fleet.ClusterStatus(cluster) == metav1.ConditionTrue, err
+}
+
+// settle writes the settings that the dependents agree on. It does not if another writer undoes them, or if they change
+// all the time.
+func (r *Reconciler) settle(ctx context.Context, config *managedConfig, agreed settings.Agreed, now time.Time) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(config.addOn)
+	content := settings.Make(agreed, config.state())
+	if config.config == nil && r.written[key] {
+		content.Undone = true // it was deleted
+	}
+	if !content.Changed && config.owned() {
+		r.remember(key)
+		return reconcile.Result{}, nil
+	}
+	if until := r.bound.GivenUp(key, now); !until.IsZero() {
+		return controllers.At(until, now), nil
+	}
+	if until, pause := r.pace.Wait(key, now); pause > 0 {
+		r.reportUnsteady(key, until, pause)
+		return controllers.At(until, now), nil
+	}
+	if content.Undone {
+		until, begins := r.bound.Undone(key, now)
+		if begins {
+			r.warn(key, nil, EventGivenUp, fmt.Sprintf("The settings that '%s' gets from its dependents are not put back until %s, because another writer "+
+				"has changed AddOnDeploymentConfig '%s' twice within an hour", key.Name, until.UTC().Format(time.RFC3339), fleet.SettingsConfigName(key.Name)))
+		}
+		if !until.IsZero() {
+			return controllers.At(until, now), nil
+		}
+	}
+	desired := client.ApplyConfigurationFromUnstructured(config.desired(content))
+	if err := r.Writer.Apply(ctx, desired, fieldOwner, client.ForceOwnership); err != nil {
+		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
+	}
+	r.remember(key)
+	r.pace.Changed(key, now)
+	log.FromContext(ctx).Info("AddOnDeploymentConfig written with the settings that dependents wish", "cluster", key.Namespace, "addOn", key.Name,
+		"variables", content.Written.Variables, "putBack", content.Undone)
+	return reconcile.Result{}, nil
+}
+
+func (r *Reconciler) remember(addOn types.NamespacedName) {
+	if r.written == nil {
+		r.written = map[types.NamespacedName]bool{}
+	}
+	r.written[addOn] = true
+}
+
+func (r *Reconciler) forget(addOn types.NamespacedName) {
+	delete(r.written, addOn)
+	r.bound.Forget(addOn)
+	r.pace.Forget(addOn)
+	delete(r.unsteady, addOn)
+	r.emitted.forget(addOn)
+	r.Changes.setDisplaced(types.NamespacedName{}, addOn)
+}
+
+// read reads the AddOnDeploymentConfig of an add-on with its inputs. The problem is the reason why Interlock may not write
+// it.
+func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*managedConfig, string, error) {
+	config := &managedConfig{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
+	if err := r.Live.Get(ctx, key, config.addOn); err != nil {
+		return nil, "", client.IgnoreNotFound(err)
+	}
+	registered := &addonv1alpha1.ClusterManagementAddOn{}
+	own := types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
+	if err := r.Live.Get(ctx, types.NamespacedName{Name: key.Name}, registered); err != nil {
+		return nil, "", client.IgnoreNotFound(err)
+	}
+	displaced, ok := supported(registered)
+	switch configs := referenced(config.addOn); {
+	case !ok:
+		return nil, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
+	case len(configs) != 1 || configs[0] != own:
+		return nil, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Where it does, Interlock "+
+			"keeps the settings there", own), nil
+	}
+	r.Changes.setDisplaced(displaced, key)
+	var err error
+	if displaced != (types.NamespacedName{}) {
+		config.displaced, err = r.config(ctx, displaced)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case config.displaced == nil: // an empty one in its place would move agents, and remove their registries
+			return nil, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
+		}
+	}
+	if config.config, err = r.config(ctx, own); err != nil {
+		return nil, "", err
+	}
+	if config.config != nil && !madeByInterlock(config.config) {
+		return nil, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name), nil
+	}
+	return config, "", nil
+}
+
+// config reads the stored AddOnDeploymentConfig. It is unstructured, because a Go type does not distinguish an empty field
+// from a missing field. The result is nil if the object does not exist.
+func (r *Reconciler) config(ctx context.Context, key types.NamespacedName) (*unstructured.Unstructured, error) {
+	config := &unstructured.Unstructured{}
+	config.SetGroupVersionKind(configKind)
+	switch err := r.Live.Get(ctx, key, config); {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, fmt.Errorf("read AddOnDeploymentConfig %s: %w", key, err)
+	case err != nil:
+		return nil, nil //nolint:nilerr,nilnil // there is none
+	}
+	return config, nil
+}
+
+var configKind = addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig")
+
+// supported returns the default AddOnDeploymentConfig of an add-on, if any. The second result is false if the add-on
+// supports none.
+func supported(registration *addonv1alpha1.ClusterManagementAddOn) (types.NamespacedName, bool) {
+	byDefault, _ := fleet.DefaultConfig(registration)
+	return byDefault, fleet.TakesConfigs(registration)
+}

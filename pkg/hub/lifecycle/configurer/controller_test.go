@@ -1,0 +1,381 @@
+package configurer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/declarations"
+	"open-cluster-management.io/interlock/pkg/hub/firstpass"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
+	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/test/fixture"
+	"open-cluster-management.io/interlock/test/triggertest"
+)
+
+var base = types.NamespacedName{Namespace: "c", Name: "base"}
+
+// bench is a reconciler on a fake hub, on whose cluster c the add-on leaf wishes the mode grpc of base.
+type bench struct {
+	*Reconciler
+	hub      client.Client
+	clock    *clocktesting.FakePassiveClock
+	recorder *events.FakeRecorder
+	// refused is the error of reads of a kind, or of "apply".
+	refused map[string]error
+	applied int
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{recorder: events.NewFakeRecorder(100), clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), refused: map[string]error{}}
+	registered := fixture.Specified(t, "base", `{installStrategy: {type: Manual}, supportedConfigs: [{group: addon.open-cluster-management.io,
+		resource: addondeploymentconfigs, defaultConfig: {namespace: d, name: default}}]}`)
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		Namespace: base.Namespace, Name: base.Name, UID: "uid",
+		Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByInterlock},
+	}}
+	installed.Spec.Configs = []ocmv1alpha1.AddOnConfig{{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: fleet.ResourceConfig},
+		ConfigReferent:      ocmv1alpha1.ConfigReferent{Namespace: base.Namespace, Name: "interlock-base"},
+	}}
+	displaced := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
+	displaced.Spec.AgentInstallNamespace = "agents"
+	objects := []client.Object{&registered, installed, displaced, managed(metav1.ConditionTrue)}
+	b.hub = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			kind := object.GetObjectKind().GroupVersionKind().Kind
+			if _, isAddOn := object.(*addonv1alpha1.ManagedClusterAddOn); isAddOn {
+				kind = "ManagedClusterAddOn"
+			}
+			if err := b.refused[kind]; err != nil {
+				return err
+			}
+			return hub.Get(ctx, key, object, options...)
+		},
+		Apply: func(ctx context.Context, hub client.WithWatch, config runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			if err := b.refused["apply"]; err != nil {
+				return err
+			}
+			b.applied++
+			return hub.Apply(ctx, config, options...)
+		},
+	}).Build()
+	b.Reconciler = &Reconciler{
+		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: declarations.NewStore(), Requests: &RequestStore{Changed: trigger.New()},
+		Changes: &Changes{Changed: trigger.New()}, Live: b.hub, Writer: b.hub, Recorder: b.recorder,
+	}
+	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
+		registered, fixture.Specified(t, "leaf",
+			"dependencies: [{name: base, install: Auto, settings: {variables: [{name: mode, value: grpc}]}}]"),
+	})))
+	b.wish("leaf", "grpc")
+	return b
+}
+
+func (b *bench) wish(dependent, mode string) {
+	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{edgeWithSettings("base", mode)})
+}
+
+// reconcile returns the stored config, and the reasons of events since the last call.
+func (b *bench) reconcile(t *testing.T) (config *addonv1alpha1.AddOnDeploymentConfig, emitted []string, result reconcile.Result) {
+	t.Helper()
+	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(b.recorder.Events) > 0 {
+		emitted = append(emitted, strings.Fields(<-b.recorder.Events)[1])
+	}
+	config = &addonv1alpha1.AddOnDeploymentConfig{}
+	if err := b.hub.Get(t.Context(), types.NamespacedName{Namespace: base.Namespace, Name: "interlock-base"},
+		config); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	return config, emitted, result
+}
+
+func (b *bench) change(t *testing.T, object client.Object, patch string) {
+	t.Helper()
+	encoded, err := yaml.YAMLToJSON([]byte(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.hub.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, encoded)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSettingsAreWrittenOnce(t *testing.T) {
+	b := newBench(t)
+	b.FirstPass = firstpass.New()
+	queued := triggertest.Enqueued(t, b.Requests.Changed)
+	leaf := types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}
+	b.FirstPass.Add(leaf)
+	b.FirstPass.Listed()
+	b.FirstPass.Failed(leaf)
+	if config, _, result := b.reconcile(t); config.Name != "" || !result.IsZero() {
+		t.Errorf("at first: %v %v", config, result)
+	}
+	if b.FirstPass.Assessed(leaf); !slices.Equal(queued(), []string{base.String()}) {
+		t.Error("is not triggered")
+	}
+	config, emitted, _ := b.reconcile(t)
+	if config.Spec.AgentInstallNamespace != "agents" || len(config.Spec.CustomizedVariables) != 1 ||
+		config.Spec.CustomizedVariables[0].Value != "grpc" || len(emitted) > 0 {
+		t.Fatalf("got %v, %v", config.Spec, emitted)
+	}
+	if owners := config.OwnerReferences; len(owners) != 1 || owners[0].UID != "uid" || config.Labels[names.ManagedBy] != names.AddonManager {
+		t.Errorf("got %v", config.ObjectMeta)
+	}
+	if b.reconcile(t); b.applied != 1 {
+		t.Errorf("written %d times", b.applied)
+	}
+}
+
+// An add-on that a user, GitOps or the plugin has installed gets settings, if it refers to the AddOnDeploymentConfig of Interlock.
+func TestWhoeverRefersToThemGetsSettings(t *testing.T) {
+	b := newBench(t)
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}
+	b.change(t, installed, "metadata: {labels: null}")
+	config, emitted, _ := b.reconcile(t)
+	if len(config.Spec.CustomizedVariables) != 1 || config.Spec.CustomizedVariables[0].Value != "grpc" || len(emitted) > 0 {
+		t.Errorf("got %v, %v", config.Spec, emitted)
+	}
+}
+
+// managed is the managed cluster of base.
+func managed(available metav1.ConditionStatus) *clusterv1.ManagedCluster {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: base.Namespace}}
+	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: available}}
+	return cluster
+}
+
+func TestNothingIsWrittenToALostCluster(t *testing.T) {
+	b := newBench(t)
+	set := func(available string) {
+		b.change(t, managed(""), "status: {conditions: [{type: ManagedClusterConditionAvailable, status: '"+available+"'}]}")
+	}
+	set("Unknown")
+	if b.reconcile(t); b.applied != 0 {
+		t.Errorf("written %d times", b.applied)
+	}
+	set("True")
+	enqueued := triggertest.Enqueued(t, b.Requests.Changed)
+	b.clusters().UpdateFunc(t.Context(), event.TypedUpdateEvent[*clusterv1.ManagedCluster]{
+		ObjectOld: managed(metav1.ConditionUnknown), ObjectNew: managed(metav1.ConditionTrue),
+	}, nil)
+	if got := enqueued(); !slices.Equal(got, []string{base.String()}) {
+		t.Errorf("enqueued %q", got)
+	}
+	if b.reconcile(t); b.applied != 1 {
+		t.Errorf("written %d times", b.applied)
+	}
+}
+
+// A default that is gone for a moment, as while GitOps replaces it, is no empty one.
+func TestADefaultThatIsGone(t *testing.T) {
+	b := newBench(t)
+	previous, _, _ := b.reconcile(t)
+	byDefault := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
+	byDefault.Spec.AgentInstallNamespace = "agents"
+	if err := b.hub.Delete(t.Context(), byDefault.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	enqueued := triggertest.Enqueued(t, b.Changes.Changed)
+	b.Changes.Config(client.ObjectKeyFromObject(byDefault))
+	if !slices.Equal(enqueued(), []string{base.String()}) {
+		t.Error("the deletion is not noticed")
+	}
+	config, emitted, _ := b.reconcile(t)
+	if config.ResourceVersion != previous.ResourceVersion || !slices.Equal(emitted, []string{EventUnset}) {
+		t.Errorf("gone: %+v, emitted %q", config.Spec, emitted)
+	}
+	if err := b.hub.Create(t.Context(), byDefault); err != nil {
+		t.Fatal(err)
+	}
+	if config, _, _ := b.reconcile(t); config.ResourceVersion != previous.ResourceVersion || b.applied != 1 {
+		t.Errorf("back: %+v, written %d times", config.Spec, b.applied)
+	}
+}
+
+func TestWhatIsNotSet(t *testing.T) {
+	addOn := func() client.Object {
+		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}
+	}
+	for name, test := range map[string]struct {
+		reason  string
+		prepare func(t *testing.T, b *bench)
+		emitted []string
+	}{
+		"Displaced": {"its user refers to another one", func(t *testing.T, b *bench) {
+			t.Helper()
+			b.change(t, addOn(),
+				"spec: {configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, namespace: c, name: mine}]}")
+		}, []string{EventUnset}},
+		"Unsupported": {"it can have none", func(t *testing.T, b *bench) {
+			t.Helper()
+			b.change(t, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base.Name}}, "spec: {supportedConfigs: []}")
+		}, []string{EventUnset}},
+		"Foreign": {"one of a user has its name", func(t *testing.T, b *bench) {
+			t.Helper()
+			foreign := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: "interlock-base"}}
+			if err := b.hub.Create(t.Context(), foreign); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{EventUnset}},
+		"Held":    {"a wish is not known", func(_ *testing.T, b *bench) { b.wish("other", "") }, nil},
+		"Deleted": {"it is gone", func(t *testing.T, b *bench) { t.Helper(); _ = b.hub.Delete(t.Context(), addOn()) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			test.prepare(t, b)
+			if _, emitted, _ := b.reconcile(t); !slices.Equal(emitted, test.emitted) || b.applied > 0 {
+				t.Errorf("%s: emitted %v, written %d times", test.reason, emitted, b.applied)
+			}
+			if _, emitted, _ := b.reconcile(t); len(emitted) > 0 {
+				t.Errorf("%s: emitted again: %v", test.reason, emitted)
+			}
+		})
+	}
+}
+
+func TestAConflictIsReportedToEach(t *testing.T) {
+	b := newBench(t)
+	b.wish("other", "http")
+	config, emitted, _ := b.reconcile(t)
+	if !slices.Equal(emitted, []string{EventConflict, EventConflict}) || len(config.Spec.CustomizedVariables) > 0 {
+		t.Errorf("got %v, %v", emitted, config.Spec)
+	}
+	b.wish("other", "grpc")
+	if config, emitted, _ := b.reconcile(t); len(emitted) > 0 || len(config.Spec.CustomizedVariables) != 1 {
+		t.Errorf("got %v, %v", emitted, config.Spec)
+	}
+}
+
+func TestRepeatedDeletionsAreGivenUp(t *testing.T) {
+	b := newBench(t)
+	config, _, _ := b.reconcile(t)
+	for _, want := range [][]string{nil, {EventGivenUp}, nil} {
+		if config.Name != "" {
+			if err := b.hub.Delete(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var emitted []string
+		if config, emitted, _ = b.reconcile(t); !slices.Equal(emitted, want) {
+			t.Errorf("emitted %v, want %v", emitted, want)
+		}
+	}
+	if config.Name != "" || b.applied != 2 {
+		t.Errorf("written %d times, and there is %v", b.applied, config)
+	}
+	b.clock.SetTime(fixture.Now.Add(time.Hour))
+	if config, _, _ := b.reconcile(t); config.Name == "" {
+		t.Error("it is not put back after an hour")
+	}
+}
+
+// A failed read or write is tried again, and emits no event.
+func TestNothingIsWrittenWhileSettingsAreGivenUp(t *testing.T) {
+	b := newBench(t)
+	config, _, _ := b.reconcile(t)
+	for range 2 {
+		if err := b.hub.Delete(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+		if config, _, _ = b.reconcile(t); config.Name == "" {
+			break
+		}
+	}
+	previous := b.applied
+	b.wish("leaf", "http")
+	if _, _, result := b.reconcile(t); b.applied != previous || result.RequeueAfter == 0 {
+		t.Errorf("%d writes more, %+v", b.applied-previous, result)
+	}
+	b.clock.SetTime(fixture.Now.Add(time.Hour))
+	if config, _, _ := b.reconcile(t); config.Name == "" || config.Spec.CustomizedVariables[0].Value != "http" {
+		t.Errorf("after the hour: %+v", config.Spec)
+	}
+}
+
+// Settings that depend on their own values are written at intervals.
+func TestSettingsThatNeverSettleArePaced(t *testing.T) {
+	b := newBench(t)
+	var said []string
+	for i := range 3600 {
+		b.clock.SetTime(fixture.Now.Add(time.Duration(i) * time.Second))
+		b.wish("leaf", []string{"one", "other"}[b.applied%2])
+		_, emitted, _ := b.reconcile(t)
+		said = append(said, emitted...)
+	}
+	if b.applied < 10 || b.applied > 20 {
+		t.Errorf("%d writes in an hour", b.applied)
+	}
+	if len(said) == 0 || len(said) > 10 || slices.ContainsFunc(said, func(reason string) bool { return reason != EventUnsteady }) {
+		t.Errorf("emitted %v", said)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, kind := range []string{"ManagedClusterAddOn", "AddOnDeploymentConfig", "apply"} {
+		b := newBench(t)
+		b.refused[kind] = errors.New("the hub is busy")
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); err == nil || !strings.Contains(err.Error(),
+			"the hub is busy") {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if len(b.recorder.Events) > 0 || b.applied > 0 {
+			t.Errorf("%s: %d events, %d writes", kind, len(b.recorder.Events), b.applied)
+		}
+	}
+}
+
+func TestANewAddOnRefersToItsSettings(t *testing.T) {
+	b := newBench(t)
+	for addOn, want := range map[string]int{"base": 1, "leaf": 0} {
+		configs, err := Configs(t.Context(), b.Live, b.Declarations.Current(), types.NamespacedName{Namespace: "c", Name: addOn})
+		if err != nil || len(configs) != want || want > 0 && configs[0].Name != "interlock-base" {
+			t.Errorf("%s: %v %v", addOn, configs, err)
+		}
+	}
+}
+
+func TestChangesConcernCopiesToo(t *testing.T) {
+	changes := &Changes{Changed: trigger.New()}
+	source := types.NamespacedName{Namespace: "d", Name: "default"}
+	changes.setDisplaced(source, base)
+	if !changes.copies[source].Has(base) {
+		t.Error("it is not remembered")
+	}
+	changes.setDisplaced(types.NamespacedName{}, base)
+	if len(changes.copies)+len(changes.sources) > 0 {
+		t.Errorf("it is not forgotten: %v", changes.copies)
+	}
+}

@@ -1,0 +1,107 @@
+package configurer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
+	"open-cluster-management.io/interlock/pkg/kube/events"
+)
+
+// The reasons of events on settings, all on ManagedClusterAddOns.
+const (
+	// EventConflict is emitted if dependents request different values for a variable. It is on each of them.
+	EventConflict = "SettingConflict"
+	// EventUnset is emitted if a requested setting is not set. It is on the dependent.
+	EventUnset = "SettingUnset"
+	// EventGivenUp is emitted if another writer has changed settings again and again. It is on the add-on with these
+	// settings.
+	EventGivenUp = "SettingGivenUp"
+	// EventUnsteady is emitted if the requests change again and again. It is on the add-on with these settings.
+	EventUnsteady = "SettingUnsteady"
+)
+
+const actionSet = "Set"
+
+// emitted has the content of emitted events by add-on: reason, dependent, variable and note. Each event is emitted once.
+type emitted struct {
+	notes map[types.NamespacedName]map[[4]string]bool
+}
+
+func (e *emitted) forget(addOn types.NamespacedName) { delete(e.notes, addOn) }
+
+// report emits events on conflicts and missing settings of an add-on. The problem is the reason why no setting is set, or
+// empty.
+func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Request, agreed settings.Agreed, problem string) {
+	current := map[[4]string]bool{}
+	for _, conflict := range agreed.Conflicts {
+		for _, dependent := range conflict.Dependents {
+			note := fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
+				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))
+			current[[4]string{EventConflict, dependent, conflict.Variable, note}] = true
+		}
+	}
+	for _, request := range requests {
+		if problem != "" {
+			current[[4]string{EventUnset, request.Dependent, "", fmt.Sprintf("No setting of '%s' is set: %s", addOn.Name, problem)}] = true
+		}
+		for _, variable := range request.Variables {
+			if variable.Problem != "" {
+				note := fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)
+				current[[4]string{EventUnset, request.Dependent, variable.Name, note}] = true
+			}
+		}
+	}
+	reported := r.emitted.notes[addOn]
+	for _, event := range slices.SortedFunc(maps.Keys(current), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
+		if !reported[event] {
+			related := aboutAddOn(addOn)
+			related.FieldPath = event[2] // events that differ in the note only are counted as one
+			r.warn(types.NamespacedName{Namespace: addOn.Namespace, Name: event[1]}, related, event[0], event[3])
+		}
+	}
+	if len(current) == 0 {
+		r.emitted.forget(addOn)
+		return
+	}
+	if r.emitted.notes == nil {
+		r.emitted.notes = map[types.NamespacedName]map[[4]string]bool{}
+	}
+	r.emitted.notes[addOn] = current
+}
+
+// reportUnsteady emits an event about settings whose next change waits long, once for each pause.
+func (r *Reconciler) reportUnsteady(addOn types.NamespacedName, until time.Time, pause time.Duration) {
+	if pause < settings.Noticed || r.unsteady[addOn].Equal(until) {
+		return
+	}
+	if r.unsteady == nil {
+		r.unsteady = map[types.NamespacedName]time.Time{}
+	}
+	r.unsteady[addOn] = until
+	r.warn(addOn, nil, EventUnsteady, fmt.Sprintf("What dependents of '%s' wish changes again and again, so its settings stay as they are until %s: "+
+		"does an expression in valueFrom or when read a setting that it changes?", addOn.Name, until.UTC().Format(time.RFC3339)))
+}
+
+func (r *Reconciler) warn(addOn types.NamespacedName, related *corev1.ObjectReference, reason, note string) {
+	var secondary runtime.Object
+	if related != nil {
+		secondary = related
+	}
+	r.Recorder.Eventf(aboutAddOn(addOn), secondary, corev1.EventTypeWarning, reason, actionSet, "%s", events.Note(note))
+}
+
+func aboutAddOn(addOn types.NamespacedName) *corev1.ObjectReference {
+	return events.About(events.ManagedClusterAddOn, &addonv1alpha1.ManagedClusterAddOn{
+		ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name},
+	})
+}

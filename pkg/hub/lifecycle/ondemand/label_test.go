@@ -1,0 +1,240 @@
+package ondemand
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/test/fixture"
+)
+
+var label = catalog.InstallLabel("base")
+
+// newLabelBench is a bench where so many Placements install base on the managed clusters that have the label.
+func newLabelBench(t *testing.T, clusters, placements int) *bench {
+	t.Helper()
+	b := newBench(t, clusters)
+	var listed string
+	for i := range placements {
+		placement := clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: fmt.Sprintf("base-%d", i)}}
+		placement.Spec.Tolerations = []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}}
+		placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{label: addonv1alpha1.InstallLabelValue}},
+		}}}
+		b.placements = append(b.placements, placement)
+		listed += fmt.Sprintf("{namespace: places, name: base-%d}, ", i)
+	}
+	b.register(t, b.placed(t, "{installStrategy: {type: Placements, placements: ["+listed+"]}}"), fixture.Specified(t, "leaf", needing))
+	return b
+}
+
+// placed is the registration of base with an install strategy, whose owner approves all changes.
+func (b *bench) placed(t *testing.T, spec string) addonv1alpha1.ClusterManagementAddOn {
+	t.Helper()
+	registered := fixture.Specified(t, "base", spec)
+	registered.Annotations = map[string]string{
+		addonv1alpha1.ApproveInstallAnnotation: "1000", addonv1alpha1.ApproveRemovalAnnotation: "1000",
+	}
+	return registered
+}
+
+// place installs base on the managed clusters with the label, like OCM.
+func (b *bench) place(t *testing.T) {
+	t.Helper()
+	crash := b.crash
+	defer func() { b.crash = crash }()
+	b.crash = func(string) error { return nil }
+	if !b.Declarations.Current().Install("base").Placed {
+		return
+	}
+	for i := range b.clusters {
+		installed, err := b.Inputs.AddOn(t.Context(), keyOn(i, "base"))
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case b.labeled(t, i) && installed == nil:
+			b.create(t, addOn(i, "base"))
+		case !b.labeled(t, i) && installed != nil:
+			b.delete(t, installed)
+		}
+	}
+}
+
+func (b *bench) labeled(t *testing.T, i int) bool {
+	t.Helper()
+	cluster := &clusterv1.ManagedCluster{}
+	if err := b.hub.Get(t.Context(), client.ObjectKeyFromObject(clusterOf(i)), cluster); err != nil {
+		t.Fatal(err)
+	}
+	return fleet.HasInstallLabel(cluster, "base")
+}
+
+// setLabel has another writer set the label, or take it away.
+func (b *bench) setLabel(t *testing.T, i int, set bool) {
+	t.Helper()
+	value := "null"
+	if set {
+		value = `"true"`
+	}
+	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, label, value))
+	if err := b.hub.Patch(t.Context(), clusterOf(i), patch, client.FieldOwner("kubectl")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestItInstallsAndRemovesByLabel(t *testing.T) {
+	b := newLabelBench(t, 1, 2)
+	want := []string{"create AddOnInstallation base", "apply ManagedCluster cluster000", "update AddOnInstallation base"}
+	if writes := b.settle(t); !slices.Equal(writes, want) || b.stored(t) != "Installed" {
+		t.Errorf("installed by %q, stored %s", writes, b.stored(t))
+	}
+	b.delete(t, addOn(0, "leaf"))
+	b.settle(t)
+	if b.stored(t) != "Unused" || !b.labeled(t, 0) {
+		t.Errorf("stored %s", b.stored(t))
+	}
+	if _, err := b.round(t, time.Hour); err != nil {
+		t.Error(err)
+	}
+	if b.labeled(t, 0) {
+		t.Error("the label is left")
+	}
+	if b.settle(t); b.stored(t) != "" || b.installed(t) != 0 {
+		t.Errorf("stored %q after the removal", b.stored(t))
+	}
+	if got := b.emitted(); !slices.Equal(got, []string{EventInstalls, EventRemoves}) {
+		t.Errorf("emitted %q", got)
+	}
+}
+
+// Wherever the process ends, the next leader ends where this one would have.
+func TestACrashAtAnyWriteOfALabel(t *testing.T) {
+	for _, write := range []string{
+		"create AddOnInstallation base", "apply ManagedCluster cluster000", "update AddOnInstallation base", "delete AddOnInstallation base",
+	} {
+		for _, moment := range []string{"before ", "after "} {
+			t.Run(moment+write, func(t *testing.T) {
+				b := newLabelBench(t, 1, 2)
+				endsAtAnyWrite(t, b, moment+write)
+				if b.labeled(t, 0) {
+					t.Error("the label is left")
+				}
+			})
+		}
+	}
+}
+
+// A label that another writer takes away is set again, and given up when that happens once more.
+func TestALabelThatIsTakenAway(t *testing.T) {
+	b := newLabelBench(t, 1, 2)
+	b.settle(t)
+	for range 2 {
+		b.setLabel(t, 0, false)
+		b.settle(t)
+	}
+	if b.stored(t) != "GivenUp" || b.labeled(t, 0) || b.installed(t) != 0 {
+		t.Errorf("stored %s", b.stored(t))
+	}
+	if got := b.emitted(); !slices.Equal(got, []string{EventInstalls, EventInstalls, EventGivenUp}) {
+		t.Errorf("emitted %q", got)
+	}
+}
+
+// If an owner pauses, or replaces a registration, Interlock uninstalls nothing.
+func TestAnOwnerPausesAndReplaces(t *testing.T) {
+	b := newLabelBench(t, 1, 2)
+	b.settle(t)
+	leaf := fixture.Specified(t, "leaf", needing)
+	b.register(t, b.placed(t, "{installStrategy: {type: Manual}}"), leaf)
+	if writes := b.settle(t); len(writes) > 0 || !b.labeled(t, 0) || b.stored(t) != "Installed" {
+		t.Errorf("paused: %q, stored %s", writes, b.stored(t))
+	}
+	b.register(t, leaf)
+	b.delete(t, addOn(0, "base"))
+	if b.settle(t); !b.labeled(t, 0) {
+		t.Errorf("deleted: stored %s", b.stored(t))
+	}
+	b.register(t, b.placed(t, "{installStrategy: {type: Placements, "+
+		"placements: [{namespace: places, name: base-0}, {namespace: places, name: base-1}]}}"), leaf)
+	if b.settle(t); b.installed(t) != 1 || b.stored(t) != "Installed" || slices.Contains(b.emitted(), EventGivenUp) {
+		t.Errorf("registered again: stored %s, %d are installed", b.stored(t), b.installed(t))
+	}
+}
+
+// A label that another writer sets too stays, and no longer belongs to Interlock.
+func TestALabelOfTwoWriters(t *testing.T) {
+	b := newLabelBench(t, 1, 2)
+	b.settle(t)
+	applied := &unstructured.Unstructured{}
+	applied.SetGroupVersionKind(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"})
+	applied.SetName(clusterOf(0).Name)
+	applied.SetLabels(map[string]string{label: addonv1alpha1.InstallLabelValue})
+	if err := b.hub.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("gitops")); err != nil {
+		t.Fatal(err)
+	}
+	b.delete(t, addOn(0, "leaf"))
+	b.settle(t)
+	if _, err := b.round(t, time.Hour); err != nil {
+		t.Error(err)
+	}
+	if b.settle(t); b.stored(t) != "Kept" || !b.labeled(t, 0) || b.installed(t) != 1 {
+		t.Errorf("stored %s", b.stored(t))
+	}
+}
+
+// With one Placement, an add-on is installed on 100 managed clusters: Open Cluster Management may uninstall it for a moment where it has
+// more.
+func TestOnePlacementIsLimited(t *testing.T) {
+	b := newLabelBench(t, 102, 1)
+	for range 12 {
+		if _, err := b.round(t, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.installed(t); got != 100 {
+		t.Errorf("installed on %d", got)
+	}
+	waits := 0
+	for i := range 102 {
+		if b.Inputs.Installations.Wait(keyOn(i, "base")) == evaluation.WaitForPlacement {
+			waits++
+		}
+	}
+	if waits != 2 {
+		t.Errorf("%d wait", waits)
+	}
+}
+
+// A label of another writer is never changed, whether an add-on there needs it or not.
+func TestALabelOfAnotherWriter(t *testing.T) {
+	b := newLabelBench(t, 1, 2)
+	b.delete(t, addOn(0, "leaf"))
+	b.setLabel(t, 0, true)
+	if writes := b.settle(t); len(writes) > 0 || b.installed(t) != 1 {
+		t.Errorf("writes %q", writes)
+	}
+	b.create(t, addOn(0, "leaf"))
+	if writes := b.settle(t); len(writes) > 0 || b.installed(t) != 1 {
+		t.Errorf("needed: writes %q", writes)
+	}
+	b.delete(t, addOn(0, "leaf"))
+	b.settle(t)
+	if _, err := b.round(t, time.Hour); err != nil {
+		t.Error(err)
+	}
+	if writes := b.settle(t); len(writes) > 0 || b.installed(t) != 1 {
+		t.Errorf("unused: writes %q", writes)
+	}
+}

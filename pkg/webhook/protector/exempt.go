@@ -1,0 +1,17 @@
+package protector
+
+import (
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+)
+
+// ocmGroupPrefix begins the names of the groups of service accounts in the namespaces of OCM's own components.
+const ocmGroupPrefix = "system:serviceaccounts:open-cluster-management"
+
+// fromOCM reports whether a user is a service account of OCM's own components. They are never refused, because they would retry for
+// ever.
+func fromOCM(user authenticationv1.UserInfo) bool {
+	return slices.ContainsFunc(user.Groups, func(group string) bool { return strings.HasPrefix(group, ocmGroupPrefix) })
+}
