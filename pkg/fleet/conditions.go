@@ -10,6 +10,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/outcome"
 )
@@ -72,9 +73,16 @@ func Stored(addOn *addonv1alpha1.ManagedClusterAddOn) outcome.Stored {
 		Degraded: Degraded(addOn), Replaced: ReplacedDegraded(addOn),
 		Available: Available(addOn), Installable: Installable(addOn), Upgradable: Upgradable(addOn),
 		OwnsAvailable: appliedField(addOn, availableField), HealthCheck: appliedMode(addOn),
-		Gate: value, Annotated: annotated, GateClosed: GateClosed(addOn),
+		OwnsDegraded:    !condition.Owned(Degraded(addOn)) && appliedField(addOn, degradedField),
+		OwnsReplaced:    !isTrue(ReplacedDegraded(addOn)) && appliedField(addOn, replacedField),
+		OwnsInstallable: !annotated && appliedField(addOn, installableField),
+		Gate:            value, Annotated: annotated, GateClosed: GateClosed(addOn),
 		Running: TemplatesOf(addOn).Running, Waiting: WaitingTemplate(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),
 	}
+}
+
+func isTrue(current *metav1.Condition) bool {
+	return current != nil && current.Status == metav1.ConditionTrue
 }
 
 // appliedField reports whether addon-manager has applied a field of the add-on.

@@ -14,6 +14,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
@@ -74,8 +75,7 @@ func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedCl
 		kept = AddOnConditions()
 	}
 	lean.Status.Conditions = withTypes(full.Status.Conditions, kept...)
-	_, gated := full.Annotations[addonv1alpha1.GateAnnotation]
-	if lean.ManagedFields = applied(full.ManagedFields, gated); lean.ManagedFields != nil {
+	if lean.ManagedFields = applied(full); lean.ManagedFields != nil {
 		lean.Status.HealthCheck.Mode = full.Status.HealthCheck.Mode
 	}
 	lean.Status.ConfigReferences = LeanReferences(full.Status.ConfigReferences)
@@ -92,19 +92,27 @@ func hasGate(full *addonv1alpha1.ManagedClusterAddOn) bool {
 	if _, gated := full.Annotations[addonv1alpha1.GateAnnotation]; gated {
 		return true
 	}
-	return gate.Waits(Installable(full)) &&
-		slices.ContainsFunc(full.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return owns(&entry, installableField) })
+	return appliedField(full, installableField)
 }
 
 // applied returns the managed fields of addon-manager if they have a field that other writers may own as well. These are the health
-// check and Available of an add-on that is or was a bundle, and Installable without a gate. Server-side apply removes a field that its
-// owner leaves out, so addon-manager has to know the fields that it owns.
-func applied(managed []metav1.ManagedFieldsEntry, gated bool) []metav1.ManagedFieldsEntry {
-	for i := range managed {
-		if owns(&managed[i], availableField) || owns(&managed[i], healthCheckField) || !gated && owns(&managed[i], installableField) {
-			return []metav1.ManagedFieldsEntry{{
-				Manager: managed[i].Manager, Operation: managed[i].Operation, FieldsV1: managed[i].FieldsV1,
-			}}
+// check and Available of an add-on that is or was a bundle, Installable without a gate, and a Degraded that another writer has changed.
+// Server-side apply removes a field that its owner leaves out, so addon-manager has to know the fields that it owns.
+func applied(full *addonv1alpha1.ManagedClusterAddOn) []metav1.ManagedFieldsEntry {
+	fields := []string{availableField, healthCheckField}
+	if _, gated := full.Annotations[addonv1alpha1.GateAnnotation]; !gated {
+		fields = append(fields, installableField)
+	}
+	if degraded := Degraded(full); degraded != nil && !condition.Owned(degraded) {
+		fields = append(fields, degradedField)
+	}
+	if replaced := ReplacedDegraded(full); replaced != nil && replaced.Status != metav1.ConditionTrue {
+		fields = append(fields, replacedField)
+	}
+	for i := range full.ManagedFields {
+		entry := &full.ManagedFields[i]
+		if slices.ContainsFunc(fields, func(field string) bool { return owns(entry, field) }) {
+			return []metav1.ManagedFieldsEntry{{Manager: entry.Manager, Operation: entry.Operation, FieldsV1: entry.FieldsV1}}
 		}
 	}
 	return nil
@@ -119,6 +127,8 @@ func owns(entry *metav1.ManagedFieldsEntry, field string) bool {
 // Fields of ManagedClusterAddOns, as managed fields name them.
 const (
 	installableField = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionInstallable + `\"}`
+	degradedField    = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionDegraded + `\"}`
+	replacedField    = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionReplacedDegraded + `\"}`
 	availableField   = `k:{\"type\":\"` + addonv1alpha1.ManagedClusterAddOnConditionAvailable + `\"}`
 	healthCheckField = `"f:healthCheck"`
 )

@@ -283,7 +283,9 @@ func (l Loader) loadTemplates(
 	if templates == (Templates{}) {
 		return nil
 	}
-	if templates.Running == "" && l.Memory != nil {
+	if templates.Running == "" && isFirstInstallation(addOn) {
+		templates.Running = templates.RollingOut
+	} else if templates.Running == "" && l.Memory != nil {
 		templates.Running = l.Memory.RunningTemplate(types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name})
 	}
 	observation.Template.Name, observation.Template.Next = templates.Running, templates.RollingOut
@@ -306,6 +308,12 @@ func (l Loader) loadTemplates(
 		return nil
 	}
 	return l.loadRollingOut(ctx, templates.RollingOut, observation)
+}
+
+// isFirstInstallation reports whether no AddOnTemplate has run yet: the gate of the add-on is closed, or its agent has never reported.
+// The AddOnTemplate that OCM is about to install then counts.
+func isFirstInstallation(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	return GateClosed(addOn) || Available(addOn) == nil
 }
 
 // loadRollingOut sets the version of the AddOnTemplate that OCM rolls out.

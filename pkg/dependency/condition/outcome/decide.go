@@ -18,6 +18,11 @@ type Stored struct {
 	Degraded, Replaced, Available, Installable, Upgradable *metav1.Condition
 	// OwnsAvailable is true if addon-manager has applied Available: the add-on is or was a bundle.
 	OwnsAvailable bool
+	// OwnsDegraded and OwnsReplaced are true if addon-manager has applied a condition that another writer has changed since, and
+	// still owns some of its fields.
+	OwnsDegraded, OwnsReplaced bool
+	// OwnsInstallable is true if addon-manager has applied Installable, and the annotation of the gate was removed.
+	OwnsInstallable bool
 	// HealthCheck is the mode of the health check that addon-manager has applied, or empty.
 	HealthCheck ocmv1alpha1.HealthCheckMode
 	// Gate is the value of the gate's annotation. Annotated is false without that annotation.

@@ -83,8 +83,9 @@ func (d Decision) Own(changed metav1.Condition) metav1.Condition {
 	return changed
 }
 
-// Conditions returns all conditions of the add-on that addon-manager owns, changed or stored. Server-side apply removes a
-// condition that its owner leaves out. Without a gate, the add-on's own manager owns Installable.
+// Conditions returns all conditions of the add-on that addon-manager owns, changed or stored, as a whole or in part. Server-side
+// apply removes the fields that their owner leaves out. The rest of a condition without them would be invalid, or the condition
+// of another writer would be lost. Without a gate, the add-on's own manager owns Installable.
 func (d Decision) Conditions(stored Stored) []metav1.Condition {
 	conditions := slices.Clone(d.Changed)
 	keep := func(current *metav1.Condition, owned bool) {
@@ -92,9 +93,9 @@ func (d Decision) Conditions(stored Stored) []metav1.Condition {
 			conditions = append(conditions, *current)
 		}
 	}
-	keep(stored.Degraded, condition.Owned(stored.Degraded))
-	keep(stored.Replaced, stored.Replaced != nil && stored.Replaced.Status == metav1.ConditionTrue)
-	keep(stored.Installable, stored.Annotated)
+	keep(stored.Degraded, stored.OwnsDegraded || condition.Owned(stored.Degraded))
+	keep(stored.Replaced, stored.OwnsReplaced || stored.Replaced != nil && stored.Replaced.Status == metav1.ConditionTrue)
+	keep(stored.Installable, stored.Annotated || stored.OwnsInstallable)
 	keep(stored.Upgradable, true)
 	fails := stored.Available != nil && stored.Available.Reason == availability.ReasonRequiredDependencyNotSatisfied
 	keep(stored.Available, stored.OwnsAvailable || bundle.Owned(stored.Available) || d.HealthCheck == ocmv1alpha1.HealthCheckModeCustomized && fails)
