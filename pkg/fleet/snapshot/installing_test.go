@@ -34,6 +34,7 @@ installStrategy: {type: Placements, placements: [{namespace: places, name: all}]
 	decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "c1"}}
 	leaf := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "c1", Name: "leaf", Labels: map[string]string{addonv1alpha1.InstalledByLabel: addonv1alpha1.InstalledByPlugin, "other": "x"},
+		Annotations: map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed, "other": "x"},
 	}}
 	hub := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().
 		WithObjects(&base, decision, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}).Build()
@@ -59,6 +60,9 @@ installStrategy: {type: Placements, placements: [{namespace: places, name: all}]
 		addOn := snapshot.AddOnOn(types.NamespacedName{Namespace: "c1", Name: "leaf"})
 		if len(addOn.ManagedFields) != test.writers {
 			t.Errorf("%v: managed fields %v", test.additions, addOn.ManagedFields)
+		}
+		if !fleet.GateClosed(addOn) || len(addOn.Annotations) != 1 {
+			t.Errorf("annotations %v", addOn.Annotations)
 		}
 		labels := addOn.Labels
 		if len(labels) != 1 || labels[addonv1alpha1.InstalledByLabel] != addonv1alpha1.InstalledByPlugin {

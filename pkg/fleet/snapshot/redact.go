@@ -30,8 +30,13 @@ func newUnread(evaluator *evaluation.Evaluator) *unread {
 	return &unread{evaluator: evaluator, keys: map[string]expression.Keys{}, variables: map[types.NamespacedName]expression.Keys{}}
 }
 
+// keptAnnotations are the hosting cluster of an add-on, and its gate.
+var keptAnnotations = []string{
+	ocmv1alpha1.HostingClusterNameAnnotationKey, addonv1alpha1.GateAnnotation, addonv1alpha1.GateCauseAnnotation,
+}
+
 // removeFrom removes all labels and annotations from an add-on but these: its versions, its hosting
-// cluster, its installer, and those that conditions of its dependencies read.
+// cluster, its gate, its installer, and those that conditions of its dependencies read.
 func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	keys, ok := u.keys[addOn.Name]
 	if !ok {
@@ -43,7 +48,7 @@ func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 		return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel
 	})
 	addOn.Annotations = fleet.OnlyNamed(addOn.Annotations, func(name string) bool {
-		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || name == ocmv1alpha1.HostingClusterNameAnnotationKey
+		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || slices.Contains(keptAnnotations, name)
 	})
 	if config, refers := fleet.ConfigOf(addOn); refers && keys.Config.Any() {
 		u.variables[config] = u.variables[config].With(keys)

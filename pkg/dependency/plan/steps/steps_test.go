@@ -164,7 +164,7 @@ func TestInstall(t *testing.T) {
 			clusters: []steps.Cluster{clusterWith("c1", "gateway certs"), clusterWith("c2", "~tokens")},
 			want: []string{
 				"1: certs<gateway (c2), tokens<gateway (c1)", "2: gateway<portal (c2), portal (c1)", "3: portal (c2)",
-				"c2: 'gateway' also waits for an installed add-on: Required addon 'tokens' is not installed or not available. " +
+				"c2: 'gateway' will not work until an installed add-on does: Required addon 'tokens' is not installed or not available. " +
 					"(Available=False, Down, since 2026-08-01T10:00:00Z)",
 			},
 		},
@@ -272,7 +272,7 @@ func TestChoices(t *testing.T) {
 			name: "the one that is installed", leaf: alternatives, others: hub{"one": "{}", "two": "{}"}, cluster: clusterWith("c1", "~two"),
 			want: []string{
 				"1: leaf (c1)",
-				"c1: 'leaf' also waits for an installed add-on: Required: one of addon 'one' or addon 'two'; none is available. " +
+				"c1: 'leaf' will not work until an installed add-on does: Required: one of addon 'one' or addon 'two'; none is available. " +
 					"(one: not installed; two: Available=False, Down, since 2026-08-01T10:00:00Z)",
 			},
 		},

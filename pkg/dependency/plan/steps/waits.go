@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -51,7 +52,7 @@ func (i *installing) currentFindings(addOn string) []evaluation.Finding {
 	}))
 }
 
-// reportAwaited adds a finding for each add-on with a step that also waits for an installed add-on: an edge blocks it now, and would not if
+// reportAwaited adds a finding for each add-on with a step that needs an installed add-on which does not work: an edge blocks it now, and would not if
 // the installed add-ons were available.
 func (i *installing) reportAwaited() {
 	for addOn := range i.because {
@@ -69,7 +70,11 @@ func (i *installing) reportAwaited() {
 			return !fails(f) || slices.ContainsFunc(settled, sameEdge(f))
 		})
 		if len(awaited) > 0 {
-			i.findings.Insert(fmt.Sprintf("'%s' also waits for an installed add-on: %s", text.Name(addOn), condition.WaitMessage(awaited, maxAwaited)))
+			sentence := "'%s' will not work until an installed add-on does: %s"
+			if gate.Ordered(i.evaluator.Declaration(addOn)) {
+				sentence = "'%s' waits for an installed add-on: %s"
+			}
+			i.findings.Insert(fmt.Sprintf(sentence, text.Name(addOn), condition.WaitMessage(awaited, maxAwaited)))
 		}
 	}
 }

@@ -130,12 +130,13 @@ func TestARemovalContinues(t *testing.T) {
 // TestInstalledAddOnsThatAreAwaited tests that a plan which does not wait names the installed add-ons that keep its steps waiting.
 func TestInstalledAddOnsThatAreAwaited(t *testing.T) {
 	addOns := hub{"leaf": needing("{name: mid}"), "mid": needing("{name: base}, {name: other, type: Optional}"), "base": "{}", "other": "{}"}
-	const awaits = "'mid' also waits for an installed add-on: Required addon 'base' is not installed or not available. " +
+	addOns["ordered"] = "{ordering: Install, dependencies: [{name: base}]}"
+	const awaits = "'mid' will not work until an installed add-on does: Required addon 'base' is not installed or not available. " +
 		"(Available=False, Down, since 2026-08-01T10:00:00Z)"
 	for _, test := range []struct {
-		name, installed string
-		wait            bool
-		want            []string
+		name, addOn, installed string
+		wait                   bool
+		want                   []string
 	}{
 		{name: "nothing is installed"},
 		{name: "all below is", installed: "base other"},
@@ -143,9 +144,18 @@ func TestInstalledAddOnsThatAreAwaited(t *testing.T) {
 		{name: "one is down, and has a step", installed: "~base other", wait: true},
 		{name: "an Optional one is down", installed: "base ~other"},
 		{name: "one that is being removed", installed: "-base"},
+		{
+			name: "one is down, and the order is declared", addOn: "ordered", installed: "~base",
+			want: []string{"'ordered' waits for an installed add-on: Required addon 'base' is not installed or not available. " +
+				"(Available=False, Down, since 2026-08-01T10:00:00Z)"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			request := steps.Installation{AddOns: []string{"leaf"}, Wait: test.wait}
+			addOn := test.addOn
+			if addOn == "" {
+				addOn = "leaf"
+			}
+			request := steps.Installation{AddOns: []string{addOn}, Wait: test.wait}
 			plan := steps.Install(addOns.evaluator(t), request, []steps.Cluster{clusterWith("c1", test.installed)})
 			var got []string
 			for _, finding := range plan.Findings {
