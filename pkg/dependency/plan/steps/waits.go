@@ -52,8 +52,8 @@ func (i *installing) currentFindings(addOn string) []evaluation.Finding {
 	}))
 }
 
-// reportAwaited adds a finding for each add-on with a step that needs an installed add-on which does not work: an edge blocks it now, and would not if
-// the installed add-ons were available.
+// reportAwaited adds a finding for each add-on with a step that needs an installed add-on which does not work: an edge blocks the add-on
+// now, and would not if the installed add-ons were available.
 func (i *installing) reportAwaited() {
 	for addOn := range i.because {
 		observe := func(observations map[string]evaluation.Observation) func(string) evaluation.Observation {
