@@ -92,7 +92,7 @@ var _ = Describe("a user who may only list add-ons", func() {
 		_, errOut, code := run("status", "-n", "kube-system", "--check", "--as", "reader")
 		Expect(code).To(Equal(3))
 		Expect(errOut).To(And(
-			ContainSubstring(`whether it is a managed cluster is not known`), ContainSubstring("forbidden"), ContainSubstring("ask for the right"),
+			ContainSubstring(`whether it is a managed cluster is not known`), ContainSubstring("forbidden"), ContainSubstring("ask for that right"),
 		))
 	})
 })

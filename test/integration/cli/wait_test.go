@@ -97,7 +97,7 @@ var _ = Describe("what moves", Ordered, func() {
 	It("needs the right to watch, and the hub", func() {
 		_, errOut, code := run("wait", "store", "-n", "cluster3", "--for=gone", "--as", lister)
 		Expect(code).To(Equal(3))
-		Expect(errOut).To(And(ContainSubstring("forbidden"), ContainSubstring("the right to watch that; docs/kubectl-addon.md lists the rights")))
+		Expect(errOut).To(And(ContainSubstring("forbidden"), ContainSubstring("ask for that right; docs/kubectl-addon.md lists the rights")))
 		_, errOut, code = run("wait", "portal", "-n", "cluster3", "--server", "https://127.0.0.1:1")
 		Expect(code).To(Equal(3), errOut)
 	})
