@@ -110,6 +110,6 @@ var _ = Describe("The removal of an add-on that provides an API", func() {
 		By("deleting it")
 		warnings.texts = nil
 		Expect(user.Delete(ctx, addOn(withAgent, provider))).To(Succeed())
-		Expect(warnings.texts).To(ConsistOf(warning))
+		Expect(warnings.texts).To(ConsistOf(lastReport))
 	})
 })
