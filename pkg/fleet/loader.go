@@ -283,9 +283,11 @@ func (l Loader) loadTemplates(
 	if templates == (Templates{}) {
 		return nil
 	}
-	if templates.Running == "" && isFirstInstallation(addOn) {
+	switch { // admission reviews a state that is not stored yet, so it has no memory
+	case templates.Running != "" || l.Memory == nil:
+	case isFirstInstallation(addOn):
 		templates.Running = templates.RollingOut
-	} else if templates.Running == "" && l.Memory != nil {
+	default:
 		templates.Running = l.Memory.RunningTemplate(types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name})
 	}
 	observation.Template.Name, observation.Template.Next = templates.Running, templates.RollingOut
