@@ -52,6 +52,92 @@ func TestClosedGateIsShown(t *testing.T) {
 	}
 }
 
+// TestGatesOfTemplates tests an add-on behind a closed gate that is deployed from an AddOnTemplate. The verbs show the dependencies that
+// the template declares, and without a failing dependency the message of addon-manager. Unknown dependencies have no row without a name.
+func TestGatesOfTemplates(t *testing.T) {
+	waits := metav1.Condition{
+		Type: "Installable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "AddOnTemplate 'u-3' does not exist.",
+	}
+	registered := metav1.Condition{Type: "RegistrationApplied", Status: metav1.ConditionTrue, Reason: "Applied"}
+	reported := metav1.Condition{Type: "Available", Status: metav1.ConditionFalse, Reason: "Down"}
+	for name, test := range map[string]struct {
+		template      string
+		conditions    []metav1.Condition
+		command       string
+		parts, absent []string
+	}{
+		"why": {
+			"u-1", nil, "why u -n c1",
+			[]string{"u on c1, not installed yet: its gate is closed", "└── x Required NotInstalled ← root cause"},
+			[]string{"No root cause"},
+		},
+		"why, of the fleet": {"u-1", nil, "why u", []string{"1. x is not installed"}, []string{"No root cause"}},
+		"tree":              {"u-1", nil, "tree u", []string{"u (gate closed)", "└── x Required NotInstalled"}, []string{"Held"}},
+		"nothing fails": {
+			"u-3",
+			[]metav1.Condition{waits},
+			"why u -n c1",
+			[]string{
+				"No root cause of u is known on c1.",
+				"1 add-on is not installed yet, because the gate is closed, such as u on c1: AddOnTemplate 'u-3' does not exist.",
+			},
+			[]string{"No Required dependency"},
+		},
+		"without a message": {
+			"u-3", []metav1.Condition{reported}, "why", []string{"because the gate is closed, such as u on c1"}, []string{"u on c1:", "although no"},
+		},
+		"as data": {
+			"u-3", []metav1.Condition{waits}, "why -o jsonpath={.gated[0].reason}", []string{"AddOnTemplate 'u-3' does not exist."}, nil,
+		},
+		"another template is rolled out": {
+			"u-1",
+			[]metav1.Condition{registered, reported},
+			"tree u",
+			[]string{"u (dependencies not known) - - False"},
+			[]string{"gate", "└──", "all is well"},
+		},
+		"the same in a report": {
+			"u-1", []metav1.Condition{registered, reported}, "report -n c1 --all", []string{"c1 u (not known) Required Held"}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := small("u, x", "")
+			content.Registrations[0] = fixture.Deployed(content.Registrations[0])
+			content.Registrations[0].Spec.Ordering = addonv1alpha1.OrderingInstall
+			content.Templates = []addonv1alpha1.AddOnTemplate{fixture.Template("u", "u-1", "[{name: x}]")}
+			addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "u"}}
+			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
+			addOn.Status.Conditions = test.conditions
+			content.AddOns = append(content.AddOns, *fleet.WithRollout(&addOn, test.template))
+			got := strings.Join(strings.Fields(run(t, append(strings.Fields(test.command), "--from", file(t, content))...)), " ")
+			for _, part := range test.parts {
+				if !strings.Contains(got, part) {
+					t.Errorf("no %q in\n%s", part, got)
+				}
+			}
+			for _, absent := range test.absent {
+				if strings.Contains(got, absent) {
+					t.Errorf("%q in\n%s", absent, got)
+				}
+			}
+		})
+	}
+}
+
+// TestClosedGateIsInItsOwnTree tests that clusters with and without a closed gate share no tree.
+func TestClosedGateIsInItsOwnTree(t *testing.T) {
+	content := small("a", "")
+	content.Clusters = append(content.Clusters, managedCluster("c2", true, true))
+	for _, cluster := range []string{"c1", "c2"} {
+		content.AddOns = append(content.AddOns, addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "a"}})
+	}
+	metav1.SetMetaDataAnnotation(&content.AddOns[1].ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
+	got := run(t, "tree", "a", "--from", file(t, content))
+	if !strings.Contains(got, "c1:\n") || !strings.Contains(got, "c2:\n") || strings.Count(got, "gate closed") != 1 {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // withWaitingTemplate returns the fleet where the AddOnTemplate gateway-2 of cluster-gateway waits for x on some clusters.
 func withWaitingTemplate(clusters ...string) snapshot.Content {
 	changed := hub()

@@ -40,6 +40,9 @@ type RootCauses struct {
 	// FailingThemselves are add-ons on clusters that can be reached. They are not available although no dependency of theirs fails.
 	// Add-ons that are root causes are left out.
 	FailingThemselves []Failing `json:"failingThemselves,omitempty"`
+	// Gated are add-ons on clusters that can be reached. They are not installed yet because their gate is closed, although no dependency is
+	// known to fail.
+	Gated []Failing `json:"gated,omitempty"`
 	// Outdated are add-ons on clusters that can be reached. Their conditions report a failing dependency although all dependencies
 	// are satisfied: addon-manager, or the agent, has not updated the conditions.
 	Outdated []Failing `json:"outdated,omitempty"`
@@ -57,7 +60,7 @@ type RootCauses struct {
 type Failing struct {
 	Cluster string `json:"cluster"`
 	AddOn   string `json:"addOn"`
-	// Reason is the reason of Available or Degraded.
+	// Reason is the reason of Available or Degraded. Of an add-on with a closed gate, it is the message of Installable.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -217,7 +220,14 @@ func (f *finder) addLastKnown(hub *snapshot.Snapshot, cluster string, filter Fil
 // addUnexplained adds an add-on without a root cause, if its conditions report that it does not work.
 func (f *finder) addUnexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findings []evaluation.Finding) {
 	degraded, available := fleet.Degraded(addOn), fleet.Available(addOn)
-	if available != nil && available.Status != metav1.ConditionTrue {
+	switch {
+	case fleet.GateClosed(addOn):
+		gated := Failing{Cluster: addOn.Namespace, AddOn: addOn.Name}
+		if installable := fleet.Installable(addOn); installable != nil {
+			gated.Reason = installable.Message
+		}
+		f.report.Gated = append(f.report.Gated, gated)
+	case available != nil && available.Status != metav1.ConditionTrue:
 		if available.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
 			f.report.FailingThemselves = append(f.report.FailingThemselves,
 				Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: available.Reason})

@@ -69,6 +69,9 @@ type Node struct {
 	Bundle bool `json:"bundle,omitempty"`
 	// Gate is closed if the add-on is not installed yet, because it waits for its dependencies. Otherwise it is empty.
 	Gate string `json:"gate,omitempty"`
+	// Undeclared is whether the dependencies of the add-on are not known: its declaration cannot be used, or depends on an AddOnTemplate that
+	// is not known.
+	Undeclared bool `json:"undeclared,omitempty"`
 	// Repeated is whether the nodes below are shown elsewhere in the tree.
 	Repeated bool   `json:"repeated,omitempty"`
 	Nodes    []Node `json:"nodes,omitempty"`
@@ -82,7 +85,7 @@ func (t *Tree) OK() bool { return !t.Lost && t.Node.OK() }
 
 // OK reports whether every add-on of a tree works, and every edge is satisfied.
 func (n *Node) OK() bool {
-	if n.Available != metav1.ConditionTrue && n.Verdict == "" {
+	if n.Available != metav1.ConditionTrue && n.Verdict == "" || n.Undeclared {
 		return false
 	}
 	if n.Verdict != "" && n.Verdict != evaluation.Satisfied && n.Verdict != evaluation.NotApplicable {
@@ -162,15 +165,22 @@ func (g *grower) grow(node Node) Node {
 	if g.direction == Dependents {
 		node.Nodes = g.dependents(node.Name)
 	} else {
-		node.Nodes = g.dependencies(node.Name)
+		findings := g.findings(node.Name)
+		node.Undeclared = slices.ContainsFunc(findings, hasNoEdge)
+		node.Nodes = g.dependencies(slices.DeleteFunc(slices.Clone(findings), hasNoEdge))
 	}
 	g.grown[node.Name] = len(node.Nodes) > 0
 	return node
 }
 
-func (g *grower) dependencies(addOn string) []Node {
+// hasNoEdge reports whether a finding is about the whole declaration of an add-on, which is not known.
+func hasNoEdge(finding evaluation.Finding) bool {
+	return finding.Dependency == nil && finding.Requirement == nil
+}
+
+func (g *grower) dependencies(findings []evaluation.Finding) []Node {
 	var nodes []Node
-	for _, finding := range g.findings(addOn) {
+	for _, finding := range findings {
 		node := edge(&finding, finding.Target())
 		if finding.Dependency != nil && declaration.HasAlternatives(finding.Dependency) {
 			node.Alternatives = g.alternatives(&finding)
@@ -254,7 +264,8 @@ func shapeOf(tree *Tree) string {
 }
 
 func (n *Node) writeShape(shape *strings.Builder) {
-	fmt.Fprintf(shape, "%q %q %s %s %s %q %t(", n.Name, n.Edge, n.Type, n.Verdict, n.Available, n.Reason, n.Repeated)
+	fmt.Fprintf(shape, "%q %q %s %s %s %q %s %t %t(",
+		n.Name, n.Edge, n.Type, n.Verdict, n.Available, n.Reason, n.Gate, n.Undeclared, n.Repeated)
 	for i := range n.Nodes {
 		n.Nodes[i].writeShape(shape)
 	}
@@ -283,7 +294,7 @@ func sortTrees(trees []Tree) {
 	})
 }
 
-// held reports whether the verdict on an edge of the tree is held.
+// held reports whether the verdict on an edge of the tree is held, or its edges are not known.
 func (n *Node) held() bool {
-	return n.Verdict == evaluation.Held || slices.ContainsFunc(n.Nodes, func(child Node) bool { return child.held() })
+	return n.Verdict == evaluation.Held || n.Undeclared || slices.ContainsFunc(n.Nodes, func(child Node) bool { return child.held() })
 }

@@ -25,6 +25,9 @@ var (
 	pendingHeading = []string{"CLUSTER", "ADD-ON", "DEPENDENCY", "THEN", "FOUND"}
 )
 
+// undeclared stands for the dependencies of an add-on whose declaration is not known.
+const undeclared = "(not known)"
+
 // printReports prints tables of the edges, of the waiting installations and upgrades, and of the edges that rollouts change.
 func (o *options) printReports(reports *report.DependencyReports, fleet *snapshot.Snapshot, cluster string) error {
 	out := o.Out
@@ -123,7 +126,7 @@ func (o *options) printWaiting(rows [][]string, cluster string) error {
 func waitingRow(cluster string, wait *dependencyv1alpha1.ReportedWait, now time.Time) []string {
 	var dependencies []string
 	for _, edge := range wait.Dependencies {
-		dependencies = append(dependencies, edge.Dependency+": "+edge.Verdict)
+		dependencies = append(dependencies, cmp.Or(edge.Dependency, undeclared)+": "+edge.Verdict)
 	}
 	return []string{
 		cluster, wait.AddOn, string(wait.Kind), report.Templated(wait.RunningTemplate, wait.RunningVersion),
@@ -144,7 +147,9 @@ func row(cluster string, edge *dependencyv1alpha1.ReportedEdge, now time.Time) [
 	for _, cause := range edge.RootCauses {
 		causes = append(causes, cause.Target+": "+cmp.Or(cause.Reason, cause.Verdict))
 	}
-	return []string{cluster, edge.AddOn, edge.Dependency, edge.Type, edge.Verdict, age(edge.Since, now), strings.Join(causes, ", ")}
+	return []string{
+		cluster, edge.AddOn, cmp.Or(edge.Dependency, undeclared), edge.Type, edge.Verdict, age(edge.Since, now), strings.Join(causes, ", "),
+	}
 }
 
 // lostClusters counts the managed clusters that cannot be reached.

@@ -105,6 +105,9 @@ func label(node *report.Node) string {
 	if node.Gate != "" {
 		label += " (gate closed)"
 	}
+	if node.Undeclared {
+		label += " (dependencies not known)"
+	}
 	if node.Repeated {
 		label += " ↑" // The nodes below it are drawn above.
 	}

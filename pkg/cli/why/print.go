@@ -96,7 +96,8 @@ func (p *printer) summary() string {
 		return fmt.Sprintf("%s is not installed %s:", subject, place)
 	case len(p.causes.Items) > 0:
 		return fmt.Sprintf("%s of %s %s:", text.Count(len(p.causes.Items), "root cause"), subject, place)
-	case p.causes.Clusters == 0 && p.causes.Lost > 0, len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
+	case p.causes.Clusters == 0 && p.causes.Lost > 0,
+		len(p.causes.Gated)+len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
 		return fmt.Sprintf("No root cause of %s is known %s.", subject, place)
 	default:
 		return fmt.Sprintf("No Required dependency keeps %s from working %s.", subject, place)
@@ -116,6 +117,7 @@ func (p *printer) otherSteps() []step {
 		addOns    []report.Failing
 		text, run string
 	}{
+		{p.causes.Gated, "not installed yet, because the gate is closed", ""},
 		{p.causes.Outdated, "Degraded or not available although all dependencies are satisfied: addon-manager, or the agent that sets Available, " +
 			"has not updated the condition", doctor},
 		{p.causes.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
@@ -123,8 +125,9 @@ func (p *printer) otherSteps() []step {
 	} {
 		if len(group.addOns) > 0 {
 			first := group.addOns[0]
-			steps = append(steps, step{run: group.run, note: fmt.Sprintf("%s %s, such as %s on %s: %s",
-				isOrAre(len(group.addOns), "add-on"), group.text, text.Name(first.AddOn), text.Name(first.Cluster), text.OneLine(first.Reason))})
+			note := fmt.Sprintf("%s %s, such as %s on %s: %s", isOrAre(len(group.addOns), "add-on"), group.text,
+				text.Name(first.AddOn), text.Name(first.Cluster), text.Cut(text.OneLine(first.Reason), maxMessage))
+			steps = append(steps, step{run: group.run, note: strings.TrimSuffix(note, ": ")})
 		}
 	}
 	return steps
