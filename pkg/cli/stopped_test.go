@@ -13,16 +13,30 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 )
 
+// requestingInstallation returns a fleet where add-on a requests the installation of b, whose owner consents.
+func requestingInstallation() snapshot.Content {
+	content := small("a: b, b", "a")
+	content.Registrations[0].Spec.Dependencies[0].Install = addonv1alpha1.DependencyInstallAuto
+	content.Registrations[1].Annotations = map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"}
+	content.Registrations[1].Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
+	return content
+}
+
+// waitingInstallation is requestingInstallation after addon-manager has reported the reason why the installation waits.
+func waitingInstallation(wait evaluation.Wait) snapshot.Content {
+	content := requestingInstallation()
+	content.AddOns[0].Status.Conditions = []metav1.Condition{{
+		Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue,
+		Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
+		Message: "Required addon 'b' is not installed or not available. (not installed: its install strategy is Manual; " +
+			wait.Explanation("b") + ")",
+	}}
+	return content
+}
+
 // TestReasonOfStoppedInstallationIsShown tests that the plugin shows the reason why an installation by an edge is stopped. The reason
 // of a wait is only in the stored condition, which is shown as it is.
 func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
-	requestingInstallation := func() snapshot.Content {
-		content := small("a: b, b", "a")
-		content.Registrations[0].Spec.Dependencies[0].Install = addonv1alpha1.DependencyInstallAuto
-		content.Registrations[1].Annotations = map[string]string{addonv1alpha1.InstallOnDemandAnnotation: "true"}
-		content.Registrations[1].Spec.InstallStrategy.Type = ocmv1alpha1.AddonInstallStrategyManual
-		return content
-	}
 	const (
 		denies = "installations on this cluster are denied by AddOnDependencyPolicy 'frozen'"
 		waits  = "install: Auto waits for an approval"
@@ -32,13 +46,7 @@ func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
 	policy.Spec.Install = dependencyv1alpha1.InstallDeny
 	denied.Policies = append(denied.Policies, policy)
 
-	waiting := requestingInstallation()
-	waiting.AddOns[0].Status.Conditions = []metav1.Condition{{
-		Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue,
-		Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
-		Message: "Required addon 'b' is not installed or not available. (not installed: its install strategy is Manual; " +
-			evaluation.WaitForApproval.Explanation("b") + ")",
-	}}
+	waiting := waitingInstallation(evaluation.WaitForApproval)
 	for name, test := range map[string]struct {
 		content snapshot.Content
 		want    string
@@ -48,6 +56,43 @@ func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
 			if !strings.Contains(strings.ReplaceAll(got, " │ ", " "), test.want) {
 				t.Errorf("%s, %s: no %q in\n%s", name, command, test.want, got)
 			}
+		}
+	}
+}
+
+// TestWhyDoesNotEnableWhatTheHubRefuses tests that why recommends no installation by hand where the installation by an edge waits, and that
+// the reason of the wait comes before the next step.
+func TestWhyDoesNotEnableWhatTheHubRefuses(t *testing.T) {
+	const plan = "run kubectl addon install b --cluster c1 --plan --from "
+	refused := requestingInstallation()
+	installation := dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "b"}}
+	installation.Status.Phase = dependencyv1alpha1.PhaseInstalling
+	installation.Status.Conditions = []metav1.Condition{{Type: dependencyv1alpha1.ConditionInstalled, Reason: "Refused"}}
+	refused.Installations = append(refused.Installations, installation)
+	for name, test := range map[string]struct {
+		content      snapshot.Content
+		reason, want string
+	}{
+		"a contradiction":     {waitingInstallation(evaluation.WaitContradiction), "would contradict or break", plan},
+		"an approval":         {waitingInstallation(evaluation.WaitForApproval), "waits for an approval", plan},
+		"the hub refuses it":  {refused, "AddOnInstallation b: Installing (Refused)", "run kubectl get addoninstallation b -n c1 -o yaml"},
+		"nothing is known":    {requestingInstallation(), "b is not installed", "run clusteradm addon enable --names b --clusters c1"},
+		"no edge installs it": {small("a: b, b", "a"), "b is not installed", "run clusteradm addon enable --names b --clusters c1"},
+	} {
+		for _, command := range []string{"why", "why a -n c1"} {
+			t.Run(name+", "+command, func(t *testing.T) {
+				got := strings.Join(strings.Fields(run(t, append(strings.Fields(command), "--from", file(t, test.content))...)), " ")
+				reason, step := strings.Index(got, test.reason), strings.Index(got, test.want)
+				if command == "why a -n c1" && test.reason == "b is not installed" {
+					reason = 0 // the tree names the verdict instead
+				}
+				if reason < 0 || step < reason {
+					t.Errorf("%q is not followed by %q in\n%s", test.reason, test.want, got)
+				}
+				if strings.Contains(got, "enable --names") != strings.Contains(test.want, "enable --names") {
+					t.Errorf("it is to be enabled by hand:\n%s", got)
+				}
+			})
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package why
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
@@ -52,7 +54,7 @@ func next(fleetState *snapshot.Snapshot, item *report.RootCause) step {
 	}
 	switch {
 	case item.AddOn != "" && item.Verdict == evaluation.NotInstalled:
-		return enable(fleetState, item.AddOn, clusters)
+		return missing(fleetState, item, clusters)
 	case item.AddOn != "" && item.Verdict == evaluation.Cycle:
 		return step{run: "kubectl edit clustermanagementaddon " + item.AddOn, note: "make one of these dependencies Optional, or remove it"}
 	case item.AddOn != "" && item.Verdict == evaluation.NotAvailable:
@@ -73,14 +75,48 @@ func next(fleetState *snapshot.Snapshot, item *report.RootCause) step {
 	}
 }
 
+// missing returns the step about an add-on that is not installed. It does not enable an add-on whose installation by Interlock waits: the
+// hub may refuse that.
+func missing(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []string) step {
+	if placed, ok := enabledByOthers(fleetState, item.AddOn, clusters); ok {
+		return placed
+	}
+	for _, cluster := range clusters {
+		addOn := types.NamespacedName{Namespace: cluster, Name: item.AddOn}
+		wait, err := fleetState.Installation(context.Background(), addOn)
+		if err == nil && item.Stopped && wait == evaluation.WaitRefused {
+			return step{
+				run:  fmt.Sprintf("kubectl get addoninstallation %s -n %s -o yaml", item.AddOn, cluster),
+				note: fmt.Sprintf("the hub refuses to create %s, also by hand: the condition Installed shows its reason", item.AddOn),
+			}
+		}
+	}
+	if item.Stored {
+		return step{
+			run:  onClusters("kubectl addon install "+item.AddOn+" --cluster %s --plan", registeredOf(fleetState, clusters)),
+			note: "do not enable it by hand, because its installation by install: Auto waits: the plan shows what it would contradict or break",
+		}
+	}
+	return enable(fleetState, item.AddOn, clusters)
+}
+
 // enable returns the step that installs an add-on on managed clusters.
 func enable(fleetState *snapshot.Snapshot, addOn string, clusters []string) step {
+	if placed, ok := enabledByOthers(fleetState, addOn, clusters); ok {
+		return placed
+	}
+	return step{run: onClusters("clusteradm addon enable --names "+addOn+" --clusters %s", registeredOf(fleetState, clusters))}
+}
+
+// enabledByOthers returns the step about an add-on that people do not enable by hand: it is not registered, Placements install it, or there
+// is no managed cluster to install it on. The bool is false if people enable it.
+func enabledByOthers(fleetState *snapshot.Snapshot, addOn string, clusters []string) (step, bool) {
 	if !fleetState.Declared.Registered(addOn) {
 		return step{
 			run: "kubectl get clustermanagementaddons",
 			note: fmt.Sprintf("%s has no ClusterManagementAddOn on this hub: install it on the hub first, or correct what %s declares",
 				addOn, strings.Join(fleetState.Declared.Dependents(addOn), " and ")),
-		}
+		}, true
 	}
 	placements, labeled := placementsOf(fleetState, addOn), fleetState.Declared.Labeled(addOn).Placements
 	if len(labeled) > 0 && len(placements) == len(labeled) { // no other Placement can be changed
@@ -89,24 +125,33 @@ func enable(fleetState *snapshot.Snapshot, addOn string, clusters []string) step
 			run: fmt.Sprintf("kubectl get managedclusters -L %s", label),
 			note: fmt.Sprintf("%s is installed on managed clusters with this label; Interlock sets it where an edge has install: Auto "+
 				"and addon-manager runs with --lifecycle", addOn),
-		}
+		}, true
 	}
 	if len(placements) > 0 {
 		return step{
 			run: fmt.Sprintf("kubectl get placement %s -n %s -o yaml", placements[0].Name, placements[0].Namespace),
 			note: fmt.Sprintf("%s is installed where its placements select the managed cluster (installStrategy Placements): change these, do not enable it by hand",
 				addOn),
-		}
+		}, true
 	}
-	registered := slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return fleetState.Object(cluster) == nil })
-	if len(registered) == 0 {
-		return unregistered(clusters)
+	if len(registeredOf(fleetState, clusters)) == 0 {
+		return unregistered(clusters), true
 	}
+	return step{}, false
+}
+
+// registeredOf returns the clusters that have a ManagedCluster.
+func registeredOf(fleetState *snapshot.Snapshot, clusters []string) []string {
+	return slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return fleetState.Object(cluster) == nil })
+}
+
+// onClusters returns the commands, each on a line, for these managed clusters. Their names replace %s in the command.
+func onClusters(command string, clusters []string) string {
 	var commands []string
-	for _, names := range inCommands(registered) {
-		commands = append(commands, fmt.Sprintf("clusteradm addon enable --names %s --clusters %s", addOn, names))
+	for _, names := range inCommands(clusters) {
+		commands = append(commands, fmt.Sprintf(command, names))
 	}
-	return step{run: strings.Join(commands, "\n")}
+	return strings.Join(commands, "\n")
 }
 
 // inCommands joins names with commas. Each result fits into a command.

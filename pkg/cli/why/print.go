@@ -247,24 +247,30 @@ func (p *printer) printPaths() error {
 	if _, err := fmt.Fprint(p.out, tree.String()); err != nil {
 		return err
 	}
-	var steps []step
+	var reports, steps []step
 	for i := range p.causes.Items {
-		if todo := next(p.fleet, &p.causes.Items[i]); todo != (step{}) && !slices.Contains(steps, todo) {
+		item := &p.causes.Items[i]
+		reports = append(reports, p.reports(item)...)
+		if todo := next(p.fleet, item); todo != (step{}) && !slices.Contains(steps, todo) {
 			steps = append(steps, todo)
 		}
 	}
 	if note := p.note(steps); note != "" {
 		steps = slices.Insert(steps, 0, step{note: note})
 	}
-	for i := range p.causes.Items {
-		if item := &p.causes.Items[i]; item.Stored {
-			steps = append(steps, step{note: "addon-manager reports: " + text.Cut(text.OneLine(item.Message), maxMessage)})
-		}
-		if installation := p.installation(p.causes.Items[i].AddOn, []string{p.filter.Cluster}); installation != "" {
-			steps = append(steps, step{note: installation})
-		}
+	return p.printSteps(slices.Concat(reports, steps, p.otherSteps()))
+}
+
+// reports returns the notes about a cause that addon-manager has stored on the hub: they explain the next step.
+func (p *printer) reports(item *report.RootCause) []step {
+	var notes []step
+	if item.Stored {
+		notes = append(notes, step{note: "addon-manager reports: " + text.Cut(text.OneLine(item.Message), maxMessage)})
 	}
-	return p.printSteps(append(steps, p.otherSteps()...))
+	if installation := p.installation(item.AddOn, []string{p.filter.Cluster}); installation != "" {
+		notes = append(notes, step{note: installation})
+	}
+	return notes
 }
 
 func (p *printer) printSteps(steps []step) error {
