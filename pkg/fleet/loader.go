@@ -283,12 +283,11 @@ func (l Loader) loadTemplates(
 	if templates == (Templates{}) {
 		return nil
 	}
-	switch { // admission reviews a state that is not stored yet, so it has no memory
-	case templates.Running != "" || l.Memory == nil:
-	case isFirstInstallation(addOn):
-		templates.Running = templates.RollingOut
-	default:
+	if templates.Running == "" && l.Memory != nil { // admission reviews a state that is not stored yet, so it has no memory
 		templates.Running = l.Memory.RunningTemplate(types.NamespacedName{Namespace: addOn.Namespace, Name: addOn.Name})
+		if templates.Running == "" && isFirstInstallation(addOn) {
+			templates.Running = templates.RollingOut
+		}
 	}
 	observation.Template.Name, observation.Template.Next = templates.Running, templates.RollingOut
 	if observation.Template.Next == observation.Template.Name {

@@ -112,15 +112,9 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	warm := warmup.New(warmup.Warmup{
-		Cache:   mgr.GetCache(),
-		Hub:     restConfig.Host,
-		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?",
-		Prepare: hubcache.Index,
-		Objects: []client.Object{&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{}},
-	})
-	if err := mgr.Add(warm); err != nil {
-		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
+	warm, err := setupWarmup(mgr)
+	if err != nil {
+		return nil, err
 	}
 	if err := showOnLease(mgr, options); err != nil {
 		return nil, err
@@ -149,6 +143,21 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		}
 	}
 	return mgr, setupProbes(mgr, warm)
+}
+
+// setupWarmup registers the warm-up of the cache, and returns it.
+func setupWarmup(mgr ctrl.Manager) (*warmup.Warmup, error) {
+	warm := warmup.New(warmup.Warmup{
+		Cache:   mgr.GetCache(),
+		Hub:     mgr.GetConfig().Host,
+		Waiting: "Waiting for the hub: its add-ons and clusters could not be read yet; are Open Cluster Management's CRDs installed?",
+		Prepare: hubcache.Index,
+		Objects: []client.Object{&addonv1alpha1.ClusterManagementAddOn{}, &addonv1alpha1.ManagedClusterAddOn{}, &clusterv1.ManagedCluster{}},
+	})
+	if err := mgr.Add(warm); err != nil {
+		return nil, fmt.Errorf("add warm-up of the cache: %w", err)
+	}
+	return warm, nil
 }
 
 func setupGuard(mgr ctrl.Manager, options Options, guarded *status.Guarded) error {

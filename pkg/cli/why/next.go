@@ -1,7 +1,6 @@
 package why
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,8 +82,7 @@ func missing(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []s
 	}
 	for _, cluster := range clusters {
 		addOn := types.NamespacedName{Namespace: cluster, Name: item.AddOn}
-		wait, err := fleetState.Installation(context.Background(), addOn)
-		if err == nil && item.Stopped && wait == evaluation.WaitRefused {
+		if item.Stopped && fleetState.WaitOf(addOn) == evaluation.WaitRefused {
 			return step{
 				run:  fmt.Sprintf("kubectl get addoninstallation %s -n %s -o yaml", item.AddOn, cluster),
 				note: fmt.Sprintf("the hub refuses to create %s, also by hand: the condition Installed shows its reason", item.AddOn),

@@ -56,15 +56,20 @@ func (s *Snapshot) InstallationOf(addOn types.NamespacedName) *dependencyv1alpha
 // Installation implements fleet.Reader. It returns the wait that an AddOnInstallation has stored. Without an AddOnInstallation, only
 // addon-manager knows why an installation waits.
 func (s *Snapshot) Installation(_ context.Context, addOn types.NamespacedName) (evaluation.Wait, error) {
+	return s.WaitOf(addOn), nil
+}
+
+// WaitOf returns the reason why the installation of an add-on waits, as its AddOnInstallation has it.
+func (s *Snapshot) WaitOf(addOn types.NamespacedName) evaluation.Wait {
 	switch stored := s.InstallationOf(addOn); {
 	case stored == nil:
-		return evaluation.WaitUnknown, nil
+		return evaluation.WaitUnknown
 	case stored.Status.Phase == dependencyv1alpha1.PhaseGivenUp:
-		return evaluation.WaitGivenUp, nil
+		return evaluation.WaitGivenUp
 	case InstallationReason(stored) == refused:
-		return evaluation.WaitRefused, nil
+		return evaluation.WaitRefused
 	default:
-		return evaluation.WaitForInterlock, nil
+		return evaluation.WaitForInterlock
 	}
 }
 

@@ -56,6 +56,12 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 		Changed:   func(ctx context.Context, _, _ client.Object) error { return addOns.EnqueueUsers(ctx, ocmInputs) },
 		Synced:    func(ctx context.Context) error { return addOns.EnqueueUsers(ctx, ocmInputs) },
 	})
+	addPlacementWatches(watches, lazy, addOns)
+	return watches
+}
+
+// addPlacementWatches adds the watches of Placements, of their decisions and of policies, by which add-ons are installed.
+func addPlacementWatches(watches Watches, lazy cache.Informers, addOns AddOns) {
 	watches[input.Placements] = New(lazy, Options{
 		Resource:  "PlacementDecisions",
 		Object:    &clusterv1beta1.PlacementDecision{},
@@ -82,7 +88,6 @@ func NewWatches(lazy cache.Informers, addOns AddOns) Watches {
 		},
 		Synced: addOns.rebuildCatalog,
 	})
-	return watches
 }
 
 // latest returns the object after a change, or the last object before its deletion.
