@@ -51,7 +51,8 @@ type Memory interface {
 	Back(cluster string, status metav1.ConditionStatus) time.Time
 	// Found returns when the hub first observed an add-on in the state that a loss of its cluster leaves.
 	Found(addOn types.NamespacedName) time.Time
-	// RunningTemplate returns the AddOnTemplate that ran when a rollout began. It is empty if it is unknown.
+	// RunningTemplate returns the AddOnTemplate that counts during a rollout: the one that ran before, or at a first installation the one
+	// that is being installed. It is empty if it is unknown.
 	RunningTemplate(addOn types.NamespacedName) string
 	// Lapse returns when an add-on in the observed state became unavailable.
 	Lapse(addOn types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse
@@ -69,7 +70,7 @@ type Loader struct {
 const clusterInputs = input.Labels | input.Claims | input.Kubernetes
 
 // Load reads the state that the verdicts on the edges of an add-on depend on. It reads only
-// inputs that an edge uses, and no add-on of a lost cluster.
+// inputs that an edge uses, and no add-on of a lost cluster. addon-manager calls it; Whole is for the plugin and reports.
 func (l Loader) Load(
 	ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName, now time.Time,
 ) (evaluation.State, error) {

@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/configurer"
-	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/ondemand"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/ondemand"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/removal"
 	"open-cluster-management.io/interlock/pkg/kube/warmup"
 )
@@ -48,8 +48,8 @@ func setupInstallation(mgr ctrl.Manager, s *shared) error {
 }
 
 // newInstallationReconciler returns the controller of AddOnInstallations.
-func newInstallationReconciler(mgr ctrl.Manager, s *shared, installations cache.Cache) *lifecycle.Reconciler {
-	return &lifecycle.Reconciler{
+func newInstallationReconciler(mgr ctrl.Manager, s *shared, installations cache.Cache) *ondemand.Reconciler {
+	return &ondemand.Reconciler{
 		Clock:        clock.RealClock{},
 		Inputs:       s.inputs,
 		Declarations: s.declarations,
@@ -65,7 +65,7 @@ func newInstallationReconciler(mgr ctrl.Manager, s *shared, installations cache.
 		Live:               mgr.GetAPIReader(),
 		Writer:             mgr.GetClient(),
 		Recorder:           s.recorder,
-		Metrics:            lifecycle.NewMetrics(s.options.registry()),
+		Metrics:            ondemand.NewMetrics(s.options.registry()),
 		InstallationEvents: approval.Events{Kind: approval.Installations, Clock: clock.RealClock{}, Recorder: s.recorder},
 		RemovalEvents:      approval.Events{Kind: approval.Removals, Clock: clock.RealClock{}, Recorder: s.recorder},
 		Changed:            s.triggers.installations,

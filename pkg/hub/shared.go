@@ -49,7 +49,8 @@ type shared struct {
 	watches      lazywatch.Watches
 	metrics      *metrics.Metrics
 	recorder     toolsevents.EventRecorder
-	// firstPass delays the controllers of the lifecycle until all add-ons have been assessed once. It is nil where the lifecycle is off.
+	// firstPass delays installations on demand and settings until all add-ons have been assessed once. Gates, upgrades and removals in
+	// order need only their own add-on. It is nil where the lifecycle is off.
 	firstPass *firstpass.Pass
 	configs   *configurer.Changes
 }

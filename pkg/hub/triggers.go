@@ -6,7 +6,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lazywatch"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/configurer"
-	lifecycle "open-cluster-management.io/interlock/pkg/hub/lifecycle/ondemand"
+	"open-cluster-management.io/interlock/pkg/hub/lifecycle/ondemand"
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/kube/trigger"
 )
@@ -52,7 +52,7 @@ func newTriggers() triggers {
 func (t triggers) catalogPublished() {
 	t.policies.Enqueue(policies.Key)
 	t.hubAPIs.Enqueue(hubapis.Key)
-	t.installations.Enqueue(lifecycle.Everything)
+	t.installations.Enqueue(ondemand.Everything)
 }
 
 // lazyAddOns returns the mapping of lazily watched objects to add-ons.

@@ -44,7 +44,8 @@ type Reconciler struct {
 	Published func()
 	// Declare triggers this controller.
 	Declare *trigger.Trigger
-	// Readable is closed once the fleet can be read. It is nil if the fleet can be read at once.
+	// Readable is closed once the caches begin to read, because policies are read from one. It is nil if they have begun. The first catalog
+	// does not wait until the caches are complete.
 	Readable <-chan struct{}
 	Store    *Store
 	Metrics  *metrics.Metrics

@@ -23,7 +23,7 @@ func NewStore() *Store {
 	return &Store{filled: make(chan struct{})}
 }
 
-// Wait returns the current catalog. It waits for the first one: without a catalog, every
+// Wait returns the evaluator of the current catalog. It waits for the first one: without a catalog, every
 // add-on would be evaluated as if it had no dependencies.
 func (s *Store) Wait(ctx context.Context) (*evaluation.Evaluator, error) {
 	select {

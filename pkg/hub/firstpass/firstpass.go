@@ -1,5 +1,5 @@
 // Package firstpass tracks the add-ons that a new leader has not assessed yet. Until it has assessed all of them, it does not know their
-// dependencies, so it installs, configures and removes no add-on.
+// dependencies, so it installs and removes no add-on on demand, and writes no settings.
 package firstpass
 
 import (

@@ -1,4 +1,5 @@
-// Package status writes all conditions of Interlock on every add-on on every managed cluster, and opens gates.
+// Package status writes the conditions that Interlock sets on the hub, for every add-on on every managed cluster, and opens gates.
+// Available of an add-on with an agent is set by that agent.
 package status
 
 import (

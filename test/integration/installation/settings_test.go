@@ -167,7 +167,7 @@ var _ = Describe("Settings", func() {
 		}
 		for _, name := range []string{leaf1, leaf2} {
 			Eventually(notes(ctx, name, "SettingConflict")).Should(ConsistOf(
-				"Setting 'mode' of '" + base + "' is not set, because add-ons wish different values: " + leaf1 + ", " + leaf2))
+				"Setting 'mode' of '" + base + "' is not set, because add-ons request different values: " + leaf1 + ", " + leaf2))
 		}
 		variables := func() string { return fmt.Sprint(ownConfig(ctx, cluster, base).Object["spec"]) }
 		Eventually(variables).Should(And(ContainSubstring("north"), Not(ContainSubstring("grpc")), Not(ContainSubstring("http"))))

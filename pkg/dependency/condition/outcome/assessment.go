@@ -22,11 +22,11 @@ type Assessment struct {
 	Until time.Time
 	// Blockers are the platforms whose upgrade would break the add-on.
 	Blockers protection.Blockers
-	// Lost is true while the managed cluster cannot report.
+	// Lost is true while the hub cannot reach the managed cluster, with any value of --offline.
 	Lost bool
 	// Bundle is true if the registration declares a bundle.
 	Bundle bool
-	// Acts is true if addon-manager runs the lifecycle. Otherwise, only Degraded is decided.
+	// Acts is true if addon-manager runs the lifecycle. Otherwise, only Degraded and ReplacedDegraded are decided.
 	Acts bool
 	// Installing is set while the gate of the add-on is closed, once the AddOnTemplate to install is known.
 	Installing *Installing

@@ -63,7 +63,7 @@ func TestMake(t *testing.T) {
 			want: http,
 		},
 		"UserWinsAgain": {
-			reason: "also where the dependents wish something new", agreed: agreedOn(set("mode", "ftp")),
+			reason: "also where the dependents request something new", agreed: agreedOn(set("mode", "ftp")),
 			written: ptr(agreedOn(set("mode", "grpc"))),
 			stored:  http, want: http,
 		},

@@ -51,7 +51,7 @@ type Reconciler struct {
 // Reconcile writes the AddOnDeploymentConfig of one add-on on one managed cluster, if it differs.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	key, now := request.NamespacedName, r.Clock.Now()
-	catalog, err := r.Declarations.Wait(ctx)
+	evaluator, err := r.Declarations.Wait(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -70,7 +70,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err // the return of the cluster enqueues its add-ons
 	}
 	requests, ok, complete := r.Requests.Get(key)
-	if !ok || !catalog.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
+	if !ok || !evaluator.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
 		return reconcile.Result{}, nil
 	}
 	if len(requests) == 0 && !refersToSettings(addOn) { // thousands of installed add-ons have no settings, so nothing is read for them
@@ -145,7 +145,7 @@ func (r *Reconciler) settle(ctx context.Context, config *managedConfig, agreed s
 	}
 	r.remember(key)
 	r.pace.Changed(key, now)
-	log.FromContext(ctx).Info("AddOnDeploymentConfig written with the settings that dependents wish", "cluster", key.Namespace, "addOn", key.Name,
+	log.FromContext(ctx).Info("AddOnDeploymentConfig written with the settings that dependents request", "cluster", key.Namespace, "addOn", key.Name,
 		"variables", content.Written.Variables, "putBack", content.Undone)
 	return reconcile.Result{}, nil
 }

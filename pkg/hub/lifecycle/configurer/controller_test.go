@@ -37,7 +37,7 @@ import (
 
 var base = types.NamespacedName{Namespace: "c", Name: "base"}
 
-// bench is a reconciler on a fake hub, on whose cluster c the add-on leaf wishes the mode grpc of base.
+// bench is a reconciler on a fake hub, on whose cluster c the add-on leaf requests the mode grpc of base.
 type bench struct {
 	*Reconciler
 	hub      client.Client
@@ -95,11 +95,11 @@ func newBench(t *testing.T) *bench {
 		registered, fixture.Specified(t, "leaf",
 			"dependencies: [{name: base, install: Auto, settings: {variables: [{name: mode, value: grpc}]}}]"),
 	})))
-	b.wish("leaf", "grpc")
+	b.request("leaf", "grpc")
 	return b
 }
 
-func (b *bench) wish(dependent, mode string) {
+func (b *bench) request(dependent, mode string) {
 	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: dependent}, []evaluation.Finding{edgeWithSettings("base", mode)})
 }
 
@@ -250,7 +250,7 @@ func TestWhatIsNotSet(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{EventUnset}},
-		"Held":    {"a wish is not known", func(_ *testing.T, b *bench) { b.wish("other", "") }, nil},
+		"Held":    {"a request is not known", func(_ *testing.T, b *bench) { b.request("other", "") }, nil},
 		"Deleted": {"it is gone", func(t *testing.T, b *bench) { t.Helper(); _ = b.hub.Delete(t.Context(), addOn()) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,12 +268,12 @@ func TestWhatIsNotSet(t *testing.T) {
 
 func TestAConflictIsReportedToEach(t *testing.T) {
 	b := newBench(t)
-	b.wish("other", "http")
+	b.request("other", "http")
 	config, emitted, _ := b.reconcile(t)
 	if !slices.Equal(emitted, []string{EventConflict, EventConflict}) || len(config.Spec.CustomizedVariables) > 0 {
 		t.Errorf("got %v, %v", emitted, config.Spec)
 	}
-	b.wish("other", "grpc")
+	b.request("other", "grpc")
 	if config, emitted, _ := b.reconcile(t); len(emitted) > 0 || len(config.Spec.CustomizedVariables) != 1 {
 		t.Errorf("got %v, %v", emitted, config.Spec)
 	}
@@ -315,7 +315,7 @@ func TestNothingIsWrittenWhileSettingsAreGivenUp(t *testing.T) {
 		}
 	}
 	previous := b.applied
-	b.wish("leaf", "http")
+	b.request("leaf", "http")
 	if _, _, result := b.reconcile(t); b.applied != previous || result.RequeueAfter == 0 {
 		t.Errorf("%d writes more, %+v", b.applied-previous, result)
 	}
@@ -331,7 +331,7 @@ func TestSettingsThatNeverSettleArePaced(t *testing.T) {
 	var said []string
 	for i := range 3600 {
 		b.clock.SetTime(fixture.Now.Add(time.Duration(i) * time.Second))
-		b.wish("leaf", []string{"one", "other"}[b.applied%2])
+		b.request("leaf", []string{"one", "other"}[b.applied%2])
 		_, emitted, _ := b.reconcile(t)
 		said = append(said, emitted...)
 	}

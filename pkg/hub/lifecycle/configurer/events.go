@@ -45,7 +45,7 @@ func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Requ
 	current := map[[4]string]bool{}
 	for _, conflict := range agreed.Conflicts {
 		for _, dependent := range conflict.Dependents {
-			note := fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons wish different values: %s",
+			note := fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons request different values: %s",
 				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))
 			current[[4]string{EventConflict, dependent, conflict.Variable, note}] = true
 		}
@@ -88,7 +88,7 @@ func (r *Reconciler) reportUnsteady(addOn types.NamespacedName, until time.Time,
 		r.unsteady = map[types.NamespacedName]time.Time{}
 	}
 	r.unsteady[addOn] = until
-	r.warn(addOn, nil, EventUnsteady, fmt.Sprintf("What dependents of '%s' wish changes again and again, so its settings stay as they are until %s: "+
+	r.warn(addOn, nil, EventUnsteady, fmt.Sprintf("The requests of the dependents of '%s' change again and again, so its settings stay as they are until %s: "+
 		"does an expression in valueFrom or when read a setting that it changes?", addOn.Name, until.UTC().Format(time.RFC3339)))
 }
 

@@ -40,7 +40,7 @@ func TestRequestStore(t *testing.T) {
 		want           []string
 		read, complete bool
 	}{
-		"None": {reason: "no add-on wishes anything", read: true, complete: true},
+		"None": {reason: "no add-on requests anything", read: true, complete: true},
 		"One": {
 			reason: "one does", updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x")}}}, want: []string{"a=x"}, read: true,
 			complete: true,
@@ -69,7 +69,7 @@ func TestRequestStore(t *testing.T) {
 			updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x"), edgeWithSettings("other", "")}}},
 		},
 		"Unknown": {
-			reason: "an add-on whose declaration cannot be used keeps what it wished", want: []string{"a=x"}, read: true,
+			reason: "an add-on whose declaration cannot be used keeps its requests", want: []string{"a=x"}, read: true,
 			updates: []update{{"a", []evaluation.Finding{edgeWithSettings("base", "x")}}, {"a", []evaluation.Finding{unknown}}},
 		},
 	} {
