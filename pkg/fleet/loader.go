@@ -149,9 +149,9 @@ func (l Loader) Whole(
 	return described, observed, nil
 }
 
-// Counting returns the declaration of an add-on that is in effect on its managed cluster. Its registration or an AddOnTemplate
+// DeclarationInForce returns the declaration of an add-on that is in effect on its managed cluster. Its registration or an AddOnTemplate
 // has it. The bool is false if the template is unknown.
-func (l Loader) Counting(
+func (l Loader) DeclarationInForce(
 	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName,
 ) (declaration.Declaration, bool, error) {
 	if !evaluator.Templated(addOn.Name) {
@@ -161,7 +161,7 @@ func (l Loader) Counting(
 	if err := l.loadAddOn(ctx, addOn.Namespace, evaluation.Need{Name: addOn.Name, Inputs: input.Template}, &observed); err != nil {
 		return declaration.Declaration{}, false, err
 	}
-	template, ok := evaluator.Counting(addOn.Name, observed.Template.Name, observed.Template.Unknown && observed.Template.Name == "")
+	template, ok := evaluator.TemplateInForce(addOn.Name, observed.Template.Name, observed.Template.Unknown && observed.Template.Name == "")
 	if template == "" {
 		return evaluator.Declaration(addOn.Name), ok, nil
 	}

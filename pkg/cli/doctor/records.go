@@ -38,11 +38,11 @@ func checkRecords(ctx context.Context, h *hub) []result {
 func (h *hub) recordProblem(addOn *addonv1alpha1.ClusterManagementAddOn, grafted bool) (problem result, ok bool) {
 	name := text.Name(addOn.Name)
 	switch {
-	case declaration.Lost(addOn) && grafted:
+	case declaration.LostFields(addOn) && grafted:
 		return result{
 			failed, name + " lacks fields that its record has, and addon-manager does not restore them. The record counts", h.logs(),
 		}, true
-	case declaration.Lost(addOn):
+	case declaration.LostFields(addOn):
 		return result{
 			note, name + " declares by its record, because the CRD lacks the fields", "docs/install.md#specdependencies-on-a-stock-hub",
 		}, true

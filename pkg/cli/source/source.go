@@ -105,19 +105,19 @@ func (s *Source) IsStdin() bool { return s.file == "-" }
 // the plugin exit with cmdline.ExitHub if the hub did not respond. The additions are changes to
 // try, whose inputs are read, too.
 func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snapshot.Additions) (*snapshot.Snapshot, error) {
-	fleet, err := s.take(ctx, cluster, additions)
+	taken, err := s.take(ctx, cluster, additions)
 	if err != nil {
 		return nil, err
 	}
-	if fleet.PoliciesUnread != "" && s.ErrOut != nil {
+	if taken.PoliciesUnread != "" && s.ErrOut != nil {
 		fmt.Fprintf(s.ErrOut, "AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s\n",
-			text.OneLine(fleet.PoliciesUnread), askForRight)
+			text.OneLine(taken.PoliciesUnread), askForRight)
 	}
 	// Without an error, a mistyped name would look like a healthy cluster.
-	if cluster != "" && !slices.Contains(fleet.Names(), cluster) {
+	if cluster != "" && !slices.Contains(taken.Names(), cluster) {
 		return nil, NoCluster(cluster)
 	}
-	return fleet, nil
+	return taken, nil
 }
 
 func (s *Source) take(ctx context.Context, cluster string, additions []snapshot.Additions) (*snapshot.Snapshot, error) {
@@ -128,17 +128,17 @@ func (s *Source) take(ctx context.Context, cluster string, additions []snapshot.
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := snapshot.Take(ctx, hub, cluster, additions...)
-	return fleet, HubError(err, host)
+	taken, err := snapshot.Take(ctx, hub, cluster, additions...)
+	return taken, HubError(err, host)
 }
 
 // read reads the file.
 func (s *Source) read() (*snapshot.Snapshot, error) {
-	fleet, err := snapshot.Read(s.file, s.In)
+	taken, err := snapshot.Read(s.file, s.In)
 	if err != nil {
 		return nil, cmdline.UsageError(fmt.Errorf("--from: %w", err))
 	}
-	return fleet, nil
+	return taken, nil
 }
 
 // NoCluster returns the error for a managed cluster that does not exist.
@@ -273,8 +273,8 @@ func AddOn(args []string) (string, error) {
 
 // CheckInstalled returns an error unless an add-on is installed on the managed cluster. If
 // the cluster is empty, any managed cluster suffices.
-func CheckInstalled(fleet *snapshot.Snapshot, addOn, cluster string) error {
-	if fleet.IsInstalled(addOn, cluster) {
+func CheckInstalled(taken *snapshot.Snapshot, addOn, cluster string) error {
+	if taken.IsInstalled(addOn, cluster) {
 		return nil
 	}
 	place := "on any managed cluster"
@@ -285,11 +285,11 @@ func CheckInstalled(fleet *snapshot.Snapshot, addOn, cluster string) error {
 }
 
 // CheckNeeded is CheckInstalled, but it also accepts an add-on that has dependents.
-func CheckNeeded(fleet *snapshot.Snapshot, addOn, cluster string) error {
-	if len(fleet.Declared.Dependents(addOn)) > 0 {
+func CheckNeeded(taken *snapshot.Snapshot, addOn, cluster string) error {
+	if len(taken.Declared.Dependents(addOn)) > 0 {
 		return nil
 	}
-	return CheckInstalled(fleet, addOn, cluster)
+	return CheckInstalled(taken, addOn, cluster)
 }
 
 // askForRight is the advice about a denied request. The error names the verb and the resource.

@@ -102,10 +102,10 @@ func (c *Catalog) HasTemplate(template *addonv1alpha1.AddOnTemplate) bool {
 // TemplateNames returns the AddOnTemplates with a declaration, in ascending order.
 func (c *Catalog) TemplateNames() []string { return slices.Sorted(maps.Keys(c.templates)) }
 
-// Counting returns the AddOnTemplate whose declaration is in force where the running template runs. It is empty if the
+// TemplateInForce returns the AddOnTemplate whose declaration is in force where the running template runs. It is empty if the
 // declaration of the registration is in force. The second result is false while that is unknown. running is empty if no
 // template runs. unknown is true if the running template is not known.
-func (c *Catalog) Counting(addOn, running string, unknown bool) (string, bool) {
+func (c *Catalog) TemplateInForce(addOn, running string, unknown bool) (string, bool) {
 	switch {
 	case c.unreadFor(addOn):
 		return "", running == "" && !unknown

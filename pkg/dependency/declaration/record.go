@@ -103,8 +103,8 @@ func Settled(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 	return maps.Equal(annotations, w.Annotations) && w.Restore() == nil
 }
 
-// Lost reports whether an add-on lacks fields of its record.
-func Lost(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Restore() != nil }
+// LostFields reports whether an add-on lacks fields of its record.
+func LostFields(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Restore() != nil }
 
 // Recorded reports whether the annotation of an add-on has all that its fields declare.
 func Recorded(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Recorded() }

@@ -124,7 +124,7 @@ func (e *Evaluator) activePlan(addOn string, state *State) (plan, bool) {
 // declaration of the registration is in force. The second result is false if the template is unknown.
 func activeVariant(c *catalog.Catalog, addOn string, state *State) (string, bool) {
 	running := &state.AddOns.Named(addOn).Template
-	return c.Counting(addOn, running.Name, running.Unknown && running.Name == "")
+	return c.TemplateInForce(addOn, running.Name, running.Unknown && running.Name == "")
 }
 
 // Variant returns the AddOnTemplate whose declaration of the add-on is in force in a state. It is empty if the declaration

@@ -104,12 +104,12 @@ func (r *Reconciler) count(ctx context.Context, evaluator *evaluation.Evaluator,
 			if err != nil {
 				return nil, err
 			}
-			counting, ok, err := r.Loader.Counting(ctx, evaluator, key)
+			declared, ok, err := r.Loader.DeclarationInForce(ctx, evaluator, key)
 			if err != nil {
 				return nil, err
 			}
 			if ok {
-				counting.EachOverridden(func(dependency string, overrides []*policy.Override) {
+				declared.EachOverridden(func(dependency string, overrides []*policy.Override) {
 					tally.Add(addOn, dependency, key.Namespace, labelsOf(cluster), overrides)
 				})
 			}

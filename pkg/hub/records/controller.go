@@ -114,7 +114,7 @@ func (r *Reconciler) changes() handler.TypedFuncs[registration, reconcile.Reques
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[registration], q trigger.Queue) {
 			// A watch may have delivered the old add-on without its fields already. Then their loss does not show as a change.
 			present := r.Present()
-			if catalog.SameRegistration(e.ObjectOld, e.ObjectNew) && (!present || !declaration.Lost(e.ObjectNew)) {
+			if catalog.SameRegistration(e.ObjectOld, e.ObjectNew) && (!present || !declaration.LostFields(e.ObjectNew)) {
 				return
 			}
 			record := declaration.RemovedRecord(e.ObjectOld, e.ObjectNew, present)

@@ -242,7 +242,7 @@ func (c *change) usable(ctx context.Context, rollout rollout) (bool, error) {
 	}{{rollout.oldCluster, c.oldEvaluator}, {rollout.newCluster, c.newEvaluator}}
 	for _, state := range states {
 		key := types.NamespacedName{Namespace: state.cluster.managedCluster.Name, Name: c.newAddOn.Name}
-		applied, ok, err := fleet.Loader{Reader: state.cluster}.Counting(ctx, state.evaluator.Evaluator, key)
+		applied, ok, err := fleet.Loader{Reader: state.cluster}.DeclarationInForce(ctx, state.evaluator.Evaluator, key)
 		if err != nil {
 			return false, fmt.Errorf("find what %s declares: %w", key, err)
 		}

@@ -67,6 +67,14 @@ func (c *crowd) installAll(ctx context.Context) {
 	}()
 }
 
+// failure returns the error at which the installation of pairs ended, if any.
+func (c *crowd) failure() error {
+	if failure := c.failed.Load(); failure != nil {
+		return *failure
+	}
+	return nil
+}
+
 // remaining counts the add-ons that OCM has not deleted yet, after their managed clusters.
 func (c *crowd) remaining(ctx context.Context) (count int, err error) {
 	var addOns addonv1alpha1.ManagedClusterAddOnList
@@ -125,8 +133,12 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 	It("has no trace of it, although ordered add-ons are created all the time", func(ctx context.Context) {
 		arriving.installAll(ctx)
 		DeferCleanup(func() { arriving.stop(); <-arriving.stopped })
-		Eventually(leftovers).WithContext(ctx).Should(ContainElements(
-			"crowded-00/top-crowd-19 has the gate closed", "crowded-00/base-crowd-19 has the finalizer"))
+		// On a busy machine, a webhook may answer too late for some add-ons.
+		Eventually(func(g Gomega) {
+			g.Expect(arriving.failure()).NotTo(HaveOccurred())
+			g.Expect(leftovers(ctx)).To(ContainElements(
+				MatchRegexp("^crowded-.* has the gate closed$"), MatchRegexp("^crowded-.* has the finalizer$")))
+		}).WithContext(ctx).Should(Succeed())
 
 		By("uninstalling it, while addon-manager stops")
 		Expect(agents.Kill()).To(Succeed()) // OCM removes the pods
@@ -145,9 +157,7 @@ var _ = Describe("A hub from which Interlock is uninstalled", Ordered, func() {
 		Eventually(arriving.created.Load).WithContext(ctx).Should(BeNumerically(">", pairsBefore+during))
 		arriving.stop()
 		<-arriving.stopped
-		if failure := arriving.failed.Load(); failure != nil {
-			Fail((*failure).Error())
-		}
+		Expect(arriving.failure()).NotTo(HaveOccurred())
 		Expect(during).To(BeNumerically(">", 5), "not enough of them were created meanwhile: %s", output.String())
 		Expect(output.String()).To(ContainSubstring("opened and removed, none is left"))
 		AddReportEntry("pairs of add-ons that were created", fmt.Sprintf("%d before, %d during the uninstallation", pairsBefore, during))
