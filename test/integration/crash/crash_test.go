@@ -9,6 +9,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/setup/faultproxy"
@@ -24,6 +26,9 @@ type scenario struct {
 	register func(ctx context.Context)
 	// installed are the manifests of add-ons that a user has installed earlier.
 	installed []string
+	// change changes the installed add-ons once afterInstalled is a line of the state. It is nil if they stay as they are.
+	change         func(ctx context.Context, cluster string)
+	afterInstalled string
 	// prepared is a line of the state before the user acts. It is empty if addon-manager has nothing to do until then.
 	prepared string
 	// act is the action of the user.
@@ -50,6 +55,10 @@ func (s scenario) begin(ctx context.Context, leading *leader, number int, fault 
 	ocmsuite.Accept(ctx, hub, t.cluster, nil)
 	for _, addOn := range s.installed {
 		create(ctx, t.cluster, addOn)
+	}
+	if s.change != nil {
+		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(s.afterInstalled))
+		s.change(ctx, t.cluster)
 	}
 	if s.prepared != "" {
 		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(s.prepared))
@@ -121,10 +130,10 @@ func (t *trial) replace(ctx context.Context, fault faultproxy.Fault, end string)
 	case fault.Crash():
 		lists := t.leader.proxy.Lists()
 		t.leader.end()
-		t.leader = lead(lists)
+		t.leader = lead(ctx, lists)
 	case fault == faultproxy.Held:
 		formerLeader := t.leader
-		t.leader = lead(nil)
+		t.leader = lead(ctx, nil)
 		Eventually(difference).WithArguments(ctx, t.cluster, end).Should(BeEmpty(), "-end, +state")
 		formerLeader.proxy.Release()
 		(&trial{leader: formerLeader}).calm()
@@ -145,7 +154,7 @@ func faults() []faultproxy.Fault {
 
 var _ = DescribeTable("The end is the same wherever addon-manager ends, when it", func(ctx context.Context, s scenario) {
 	s.register(ctx)
-	leading := lead(nil)
+	leading := lead(ctx, nil)
 	DeferCleanup(endAll)
 	end, writes := s.runUndisturbed(ctx, leading)
 	AddReportEntry("writes", fmt.Sprint(writes))
@@ -181,5 +190,15 @@ func install(addOn string) func(ctx context.Context, cluster string) {
 	return func(ctx context.Context, cluster string) {
 		GinkgoHelper()
 		create(ctx, cluster, addOn)
+	}
+}
+
+// configure makes an add-on use an AddOnTemplate.
+func configure(name, template string) func(ctx context.Context, cluster string) {
+	return func(ctx context.Context, cluster string) {
+		GinkgoHelper()
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+		patch := fmt.Sprintf(`{"spec": {"configs": [{"group": "addon.open-cluster-management.io", "resource": "addontemplates", "name": %q}]}}`, template)
+		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 	}
 }

@@ -60,6 +60,28 @@ func auto(name string) string {
 	return "dependencies: [{name: " + name + ", install: Auto, removal: WithLastDependent}]"
 }
 
+// waitingTemplate completes a scenario of an add-on whose first AddOnTemplate runs. Its second one waits for an add-on that is not
+// installed.
+func waitingTemplate(prefix string, s scenario) scenario {
+	template := func(name, annotations string) string {
+		return fmt.Sprintf(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: AddOnTemplate, metadata: {name: %s,
+			annotations: {%s}}, spec: {addonName: %s, agentSpec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap,
+			metadata: {name: %s, namespace: default}}]}}, registration: []}}`, name, annotations, prefix+"-leaf", name)
+	}
+	first, second := prefix+"-leaf-1", prefix+"-leaf-2"
+	s.register = registering(
+		template(first, ""),
+		template(second, fmt.Sprintf("%s: '[{name: %s-base}]'", addonv1alpha1.TemplateDependenciesAnnotation, prefix)),
+		registration(prefix+"-base", "", manual, "dependencies: []"),
+		registration(prefix+"-leaf", "", manual, fmt.Sprintf(`ordering: InstallAndUpgrade, dependencies: [],
+			supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: %s}}]`, first)),
+	)
+	s.installed = []string{addOn(prefix+"-leaf", "")}
+	s.change, s.afterInstalled = configure(prefix+"-leaf", second), fmt.Sprintf("add-on %s-leaf runs %q", prefix, first)
+	s.prepared = "add-on " + prefix + "-leaf has Upgradable=False"
+	return s
+}
+
 // scenarios returns the entries of the table.
 func scenarios() []TableEntry {
 	return []TableEntry{
@@ -127,6 +149,14 @@ func scenarios() []TableEntry {
 			act:       install(addOn("g-base", "")),
 			final:     []string{`gate "open"`, "add-on g-leaf has Installable=True"},
 		}),
+		entry("lets a waiting AddOnTemplate pass", waitingTemplate("t", scenario{
+			act:   install(addOn("t-base", "")),
+			final: []string{"add-on t-leaf has Upgradable=True", `add-on t-leaf runs "t-leaf-2"`},
+		})),
+		entry("lets go of a waiting AddOnTemplate that OCM is not to roll out any more", waitingTemplate("b", scenario{
+			act:   configure("b-leaf", "b-leaf-1"),
+			final: []string{"add-on b-leaf has Upgradable=True", `add-on b-leaf runs "b-leaf-1"`},
+		})),
 		entry("removes in order", scenario{
 			register: registering(
 				registration("o-base", "", manual, "ordering: Install, dependencies: []"),

@@ -82,6 +82,15 @@ func describe(addOn *addonv1alpha1.ManagedClusterAddOn) []string {
 	lines := []string{fmt.Sprintf("add-on %s installed by %q, gate %q, finalizers %q, deleted %t, configured by %v", addOn.Name,
 		addOn.Labels[addonv1alpha1.InstalledByLabel], addOn.Annotations[addonv1alpha1.GateAnnotation], addOn.Finalizers,
 		addOn.DeletionTimestamp != nil, addOn.Spec.Configs)}
+	for _, reference := range addOn.Status.ConfigReferences {
+		if reference.Resource == "addontemplates" && reference.DesiredConfig != nil && reference.LastAppliedConfig != nil {
+			lines = append(lines, fmt.Sprintf("add-on %s runs %q, and OCM rolls %q out", addOn.Name, reference.LastAppliedConfig.Name,
+				reference.DesiredConfig.Name))
+		}
+	}
+	for _, related := range addOn.Status.RelatedObjects {
+		lines = append(lines, fmt.Sprintf("add-on %s is related to %s %s", addOn.Name, related.Resource, related.Name))
+	}
 	for _, condition := range addOn.Status.Conditions {
 		if condition.Reason == addonv1alpha1.AddonDegradedReasonDependenciesSatisfied {
 			continue

@@ -1,7 +1,6 @@
 // Package crash ends addon-manager at each of its writes, on real OCM. Another addon-manager with outdated caches takes over. The final
-// state has to
-// equal the state after a run without a fault. All managed clusters are ManagedClusters without agents. The suite reports their add-ons
-// as available.
+// state has to equal the state after a run without a fault. All managed clusters are ManagedClusters without agents. The suite reports
+// their add-ons as available, and their ManifestWorks as applied.
 package crash
 
 import (
@@ -13,11 +12,18 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/setup/faultproxy"
 	"open-cluster-management.io/interlock/test/setup/interlock"
 	"open-cluster-management.io/interlock/test/setup/ocmsuite"
@@ -43,14 +49,36 @@ func TestCrashes(t *testing.T) {
 var _ = BeforeSuite(func(ctx context.Context) {
 	// With lists in place of watch lists, the proxy can give informers an earlier list.
 	Expect(os.Setenv("KUBE_FEATURE_WatchListClient", "false")).To(Succeed())
-	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true})
-	deployment = interlock.DeployManager(ctx, hub)
+	hub = ocmsuite.Begin(ctx, 30*time.Second, ocm.HubOptions{InterlockCRDs: true, MutatingAdmissionPolicy: true})
+	deployment = interlock.Deploy(ctx, hub)
+	webhook := deployment.Serve("--lifecycle")
+	DeferCleanup(webhook.Kill)
 	ocmsuite.Create(ctx, hub, `{apiVersion: v1, kind: Namespace, metadata: {name: places}}
 ---
 {apiVersion: cluster.open-cluster-management.io/v1beta2, kind: ManagedClusterSetBinding, metadata: {name: global, namespace: places},
  spec: {clusterSet: global}}`)
 	changes = follow()
+	applyWorks()
+	// The gate rule is probed with an add-on of any kind.
+	ocmsuite.Accept(ctx, hub, "probes", nil)
+	ocmsuite.Create(ctx, hub, registration("probed", "", manual, "dependencies: []"))
+	create(ctx, "probes", addOn("probed", ""))
 }, NodeTimeout(5*time.Minute))
+
+// holdLease creates the lease of the leader election, unless it exists. The webhook only lets add-ons and AddOnTemplates wait while an
+// addon-manager leads. Those of this suite run without leader election, so that the next one need not wait.
+func holdLease(ctx context.Context) {
+	GinkgoHelper()
+	now := metav1.NowMicro()
+	Expect(client.IgnoreAlreadyExists(hub.Client.Create(ctx, &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: interlock.Namespace, Name: names.AddonManager, Annotations: map[string]string{names.LifecycleLeader: "suite"},
+		},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("suite"), LeaseDurationSeconds: ptr.To(int32(24 * 60 * 60)), RenewTime: &now,
+		},
+	}))).To(Succeed())
+}
 
 // leader is an addon-manager behind a proxy.
 type leader struct {
@@ -59,9 +87,11 @@ type leader struct {
 }
 
 // lead starts an addon-manager whose caches begin with earlier lists, if there are any.
-func lead(earlier faultproxy.Lists) *leader {
+func lead(ctx context.Context, earlier faultproxy.Lists) *leader {
 	GinkgoHelper()
-	proxy, err := faultproxy.Start(deployment.ManagerUser.Config, earlier)
+	holdLease(ctx)
+	// It applies its admission rules several times until they are in force.
+	proxy, err := faultproxy.Start(deployment.ManagerUser.Config, earlier, "/admissionregistration.k8s.io/")
 	Expect(err).NotTo(HaveOccurred())
 	kubeconfig, err := proxy.Kubeconfig(GinkgoT().TempDir())
 	Expect(err).NotTo(HaveOccurred())
@@ -69,6 +99,9 @@ func lead(earlier faultproxy.Lists) *leader {
 	l.Running = deployment.Manage("--kubeconfig", kubeconfig, "--leader-elect=false", "--guard=off",
 		"--lifecycle", "--lifecycle-removal-delay=1s")
 	leaders.Insert(l)
+	if earlier == nil { // an earlier addon-manager has left the rule in force
+		Eventually(l.Printed).WithArguments("Gate rule is in force").Should(BeTrue())
+	}
 	return l
 }
 
@@ -86,7 +119,8 @@ func endAll() {
 	for _, l := range leaders.UnsortedList() {
 		if CurrentSpecReport().Failed() {
 			output, err := os.ReadFile(l.Log)
-			AddReportEntry("the end of "+l.Log, string(output[max(0, len(output)-20_000):]), err)
+			Expect(err).NotTo(HaveOccurred())
+			AddReportEntry("the end of "+l.Log, string(output[max(0, len(output)-20_000):]))
 		}
 		l.end()
 	}
@@ -117,6 +151,34 @@ func follow() *history {
 		}
 	}()
 	return h
+}
+
+// applyWorks reports ManifestWorks as applied until the suite ends, as OCM's work agent does.
+func applyWorks() {
+	GinkgoHelper()
+	Expect(workv1.Install(hub.Client.Scheme())).To(Succeed())
+	watcher, err := hub.Client.Watch(context.Background(), &workv1.ManifestWorkList{})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(watcher.Stop)
+	go func() {
+		defer GinkgoRecover()
+		for event := range watcher.ResultChan() {
+			work, ok := event.Object.(*workv1.ManifestWork)
+			if !ok || event.Type == watch.Deleted {
+				continue
+			}
+			original := work.DeepCopy()
+			for _, condition := range []string{workv1.WorkApplied, workv1.WorkAvailable} {
+				meta.SetStatusCondition(&work.Status.Conditions, metav1.Condition{
+					Type: condition, Status: metav1.ConditionTrue, Reason: "Tested", ObservedGeneration: work.Generation,
+				})
+			}
+			if !equality.Semantic.DeepEqual(original.Status, work.Status) {
+				err := hub.Client.Status().Patch(context.Background(), work, client.MergeFrom(original))
+				Expect(client.IgnoreNotFound(err)).To(Succeed())
+			}
+		}
+	}()
 }
 
 // reportAvailable sets Available of an add-on, as its agent does. An add-on that waits for its gate has no agent.

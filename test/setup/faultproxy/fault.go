@@ -53,12 +53,12 @@ var statuses = map[Fault]metav1.Status{
 }
 
 // isWrite reports whether a request changes objects that others read. Events, leases and reviews do not count.
-func isWrite(r *http.Request) bool {
+func isWrite(r *http.Request, uncounted []string) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return false
 	}
-	for _, ignored := range []string{"/events", "/leases", "reviews"} {
+	for _, ignored := range append([]string{"/events", "/leases", "reviews"}, uncounted...) {
 		if strings.Contains(r.URL.Path, ignored) {
 			return false
 		}

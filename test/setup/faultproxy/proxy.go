@@ -30,6 +30,8 @@ type Proxy struct {
 	target    *url.URL
 	// earlier are the lists with which the caches of the program begin.
 	earlier Lists
+	// uncounted are parts of the paths of writes that are not counted.
+	uncounted []string
 
 	mutex  sync.Mutex
 	writes []Write
@@ -58,8 +60,8 @@ type Write struct {
 func (w Write) String() string { return w.Method + " " + w.Path }
 
 // Start starts a proxy to the API server of a configuration. If there are lists of an earlier program, the caches of
-// the program begin with them, and follow after Lag.
-func Start(config *rest.Config, earlier Lists) (*Proxy, error) {
+// the program begin with them, and follow after Lag. No fault happens at writes whose path has an uncounted part.
+func Start(config *rest.Config, earlier Lists, uncounted ...string) (*Proxy, error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect with %s: %w", config.Host, err)
@@ -73,7 +75,7 @@ func Start(config *rest.Config, earlier Lists) (*Proxy, error) {
 		return nil, fmt.Errorf("listen for requests to %s: %w", config.Host, err)
 	}
 	p := &Proxy{
-		listener: listener, transport: transport, target: target, earlier: earlier,
+		listener: listener, transport: transport, target: target, earlier: earlier, uncounted: uncounted,
 		struck: make(chan struct{}), released: make(chan struct{}), listed: map[string]*http.Request{},
 	}
 	p.forwarded = &httputil.ReverseProxy{
@@ -147,7 +149,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	switch {
-	case isWrite(r):
+	case isWrite(r, p.uncounted):
 		p.write(w, r)
 	case r.URL.Query().Has("watch"):
 		p.watch(w, r)
