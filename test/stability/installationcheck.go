@@ -49,11 +49,15 @@ func (m *installationModel) quiet(g *graph[InstallationState], state int32) bool
 // brokenBy returns the rule that a write of addon-manager breaks, given the objects that the API server stored at its
 // decision. It is empty if the write breaks none.
 func (m *installationModel) brokenBy(before, after *InstallationState) string {
-	read := &before.Write.HubAtDecision
+	write := &before.Write
+	if before.FormerWrite.Next != after.FormerWrite.Next {
+		write = &before.FormerWrite
+	}
+	read := &write.HubAtDecision
 	removes := before.Hub.Cluster.OwnLabel && !after.Hub.Cluster.OwnLabel || !before.Hub.AddOn.Deleting && after.Hub.AddOn.Deleting
 	installs := !before.Hub.Cluster.OwnLabel && after.Hub.Cluster.OwnLabel || before.Hub.AddOn.UID == 0 && after.Hub.AddOn.UID != 0
 	switch {
-	case before.Write.Next != acting || !removes && !installs:
+	case write.Next != acting || !removes && !installs:
 		return ""
 	case read.Cluster.Lost:
 		return "acts on a lost cluster"

@@ -14,7 +14,7 @@ func TestDefectsOfInstallationsAreFound(t *testing.T) {
 		return InstallationWorld{Labeled: true, Removable: true, Interventions: interventions}
 	}
 	manual := func(interventions uint8) InstallationWorld {
-		return InstallationWorld{Removable: true, Interventions: interventions}
+		return InstallationWorld{Removable: true, OneLeader: true, Interventions: interventions}
 	}
 	deciding := func(change func(*installation.Facts)) func(*installationModel) {
 		return func(m *installationModel) {
@@ -45,6 +45,7 @@ func TestDefectsOfInstallationsAreFound(t *testing.T) {
 		"NeverApproved":            {labeled(0), deciding(func(f *installation.Facts) { f.Approved = false }), "a dependent waits for ever"},
 		"ForgetsEveryInstallation": {manual(0), forgetting, "an add-on has no record"},
 		"AlternatesForEver":        {labeled(0), alternating, "never ends"},
+		"IgnoresAnotherLeader":     {labeled(2), ignoreFormerLeader, "a label has no record"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,5 +89,19 @@ func alternating(m *installationModel) {
 			decision.Desired = &changed
 		}
 		return decision
+	}
+}
+
+// ignoreFormerLeader deletes records without looking again.
+func ignoreFormerLeader(m *installationModel) {
+	for i, possible := range m.steps {
+		if strings.HasPrefix(possible.name, "addon-manager looks again") {
+			m.steps[i].next = func(s InstallationState) InstallationState {
+				if s.Write.Next == deleted {
+					s.Write = installationWrite{}
+				}
+				return s
+			}
+		}
 	}
 }

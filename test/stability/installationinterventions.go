@@ -85,7 +85,8 @@ func (m *installationModel) clusters() {
 	})
 	// Its namespace is empty by then, and no write is left from before.
 	m.intervene("a cluster is imported under this name", func(s *InstallationState) bool {
-		may := s.Hub.Cluster.UID == 0 && s.Hub.AddOn.UID == 0 && s.Hub.Dependent == absent && s.Write.Next == idle
+		may := s.Hub.Cluster.UID == 0 && s.Hub.AddOn.UID == 0 && s.Hub.Dependent == absent &&
+			s.Write.Next == idle && s.FormerWrite.Next == idle
 		if may {
 			s.Hub.Cluster.UID = 2
 		}

@@ -28,12 +28,14 @@ type installationWrite struct {
 
 type installationStage uint8
 
-// The stages: a decision is stored, then carried out, and then the created object is stored.
+// The stages: a decision is stored, then carried out, and then the created object is stored. After a record is deleted,
+// addon-manager looks once more whether a former leader has carried its decision out.
 const (
 	idle installationStage = iota
 	storing
 	acting
 	storingCreated
+	deleted
 )
 
 // noon is the moment of each decision. Stored moments are relative to it.
@@ -214,9 +216,26 @@ func (m *installationModel) store(s InstallationState) InstallationState {
 	default:
 		s.Hub.Record = s.Write.Desired
 	}
-	if s.Write.Next = acting; s.Write.Step == installation.Rest {
+	switch {
+	case s.Write.Step != installation.Rest:
+		s.Write.Next = acting
+	case s.Write.Desired == record{} && s.Write.Read != record{}:
+		s.Write.Next = deleted
+	default:
 		s.Write = installationWrite{}
 	}
+	return s
+}
+
+// restore stores a deleted record again if it is needed after all.
+func (m *installationModel) restore(s InstallationState) InstallationState {
+	facts := m.facts(s.Cache, s.Hub)
+	facts.Stored, facts.AddOn = s.Write.Read.stored(m.removal), s.Hub.AddOn.present()
+	m.confirmCluster(&facts, s.Hub)
+	if m.rule(facts, noon).Desired != nil && s.Hub.Record == (record{}) {
+		s.Hub.Record = s.Write.Read
+	}
+	s.Write = installationWrite{}
 	return s
 }
 
@@ -228,6 +247,7 @@ func (m *installationModel) act(s InstallationState) InstallationState {
 	case m.Labeled && s.Hub.Cluster.UID != write.Cluster: // a conflict
 	case m.Labeled && write.Step == installation.Install:
 		s.Hub.Cluster.OwnLabel = true
+		return created(s, write, *write.Desired.stored(m.removal))
 	case m.Labeled:
 		if s.Hub.Cluster.OwnLabel = false; s.Hub.Cluster.OtherLabel {
 			return created(s, write, write.Desired.stored(m.removal).Kept(noon))

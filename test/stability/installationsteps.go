@@ -41,35 +41,68 @@ func (m *installationModel) starts() []InstallationState {
 	return []InstallationState{start, needed}
 }
 
-// addonManager adds the steps of addon-manager. Another process may replace it at any time.
+// addonManager adds the steps of addon-manager. Another process may replace it at any time, even while it writes.
 func (m *installationModel) addonManager() {
-	add := func(name string, stage installationStage, next func(InstallationState) InstallationState) {
-		m.steps = append(m.steps, step[InstallationState]{name: name, interlock: true, next: func(s InstallationState) InstallationState {
-			if s.Write.Next != stage {
-				return s
-			}
-			return next(s)
-		}})
-	}
-	add("addon-manager decides", idle, m.decide)
-	add("addon-manager stores the decision", storing, m.store)
-	add("addon-manager carries it out", acting, m.act)
-	add("addon-manager stores that it has", storingCreated, func(s InstallationState) InstallationState {
-		if s.Hub.Record == s.Write.Read {
+	m.decided("addon-manager decides", idle, m.decide)
+	m.written("addon-manager stores the decision", storing, m.store)
+	m.written("addon-manager carries it out", acting, m.act)
+	m.written("addon-manager stores that it has", storingCreated, func(s InstallationState) InstallationState {
+		if s.Hub.Record == s.Write.Read || s.Hub.Record == (record{}) {
 			s.Hub.Record = s.Write.Desired
 		}
 		s.Write = installationWrite{}
 		return s
 	})
+	m.written("addon-manager looks again after it has deleted the record", deleted, m.restore)
 	m.steps = append(m.steps, step[InstallationState]{name: "its cache follows", interlock: true, next: func(s InstallationState) InstallationState {
 		s.Cache = s.Hub
 		return s
 	}})
+	// Both together are not tried: an add-on that is installed after its record is deleted may then stay without one, as
+	// if it had been handed over.
 	m.intervene("addon-manager ends, and another one leads", func(s *InstallationState) bool {
-		ends := s.Write.Next != idle
-		s.Write = installationWrite{}
+		ends := s.Write.Next != idle && !s.TwoLed
+		if ends {
+			s.Write = installationWrite{}
+		}
 		return ends
 	})
+	m.intervene("another addon-manager leads before the write of the former one", func(s *InstallationState) bool {
+		may := s.Write.Next != idle && s.FormerWrite.Next == idle && !m.OneLeader
+		if may {
+			s.Write, s.FormerWrite, s.TwoLed = installationWrite{}, s.Write, true
+		}
+		return may
+	})
+}
+
+// decided adds a step that the leader takes at a stage of its decision.
+func (m *installationModel) decided(name string, stage installationStage, next func(InstallationState) InstallationState) {
+	m.steps = append(m.steps, step[InstallationState]{name: name, interlock: true, next: func(s InstallationState) InstallationState {
+		if s.Write.Next != stage {
+			return s
+		}
+		after := next(s)
+		if after.Hub.AddOn != s.Hub.AddOn {
+			after.FormerWrite.Unchanged = false
+		}
+		return after
+	}})
+}
+
+// written adds a write of the leader, and the same write of a former leader.
+func (m *installationModel) written(name string, stage installationStage, next func(InstallationState) InstallationState) {
+	m.decided(name, stage, next)
+	written := m.steps[len(m.steps)-1].next
+	m.steps = append(m.steps, step[InstallationState]{name: "the former " + name, interlock: true, next: func(s InstallationState) InstallationState {
+		return written(s.asFormer()).asFormer()
+	}})
+}
+
+// asFormer exchanges the writes of the leader and of the former leader.
+func (s InstallationState) asFormer() InstallationState {
+	s.Write, s.FormerWrite = s.FormerWrite, s.Write
+	return s
 }
 
 // add adds a step of a component of OCM, of the API server or of time.
@@ -101,7 +134,7 @@ func applied(next func(*InstallationState) bool) func(InstallationState) Install
 			return s
 		}
 		if after.Hub.AddOn != s.Hub.AddOn {
-			after.Write.Unchanged = false
+			after.Write.Unchanged, after.FormerWrite.Unchanged = false, false
 		}
 		return after
 	}
@@ -140,7 +173,9 @@ func (m *installationModel) openClusterManagement() {
 		return ends
 	})
 	m.add("time passes", func(s *InstallationState) bool {
-		for _, stored := range []*record{&s.Hub.Record, &s.Cache.Record, &s.Write.Read, &s.Write.Desired} {
+		for _, stored := range []*record{
+			&s.Hub.Record, &s.Cache.Record, &s.Write.Read, &s.Write.Desired, &s.FormerWrite.Read, &s.FormerWrite.Desired,
+		} {
 			stored.grow()
 		}
 		return true
@@ -161,6 +196,7 @@ func unusedUID(s *InstallationState) uint8 {
 	isUsed := func(uid uint8) bool {
 		for _, existing := range []uint8{
 			s.Hub.AddOn.UID, s.Cache.AddOn.UID, s.Hub.Record.AddOn, s.Cache.Record.AddOn, s.Write.AddOn, s.Write.Read.AddOn, s.Write.Desired.AddOn,
+			s.FormerWrite.AddOn, s.FormerWrite.Read.AddOn, s.FormerWrite.Desired.AddOn,
 		} {
 			if existing == uid {
 				return true

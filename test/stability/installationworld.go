@@ -14,6 +14,8 @@ type InstallationWorld struct {
 	Labeled bool
 	// Removable is true if the edge has removal: WithLastDependent.
 	Removable bool
+	// OneLeader is true if no former leader writes after another one leads, which leaves fewer schedules.
+	OneLeader bool
 	// Interventions is how many times users, owners, GitOps, the cluster and crashes interfere.
 	Interventions uint8
 }
@@ -46,6 +48,10 @@ type InstallationState struct {
 	// Hub are the objects that the API server stores, and Cache is addon-manager's copy of them.
 	Hub, Cache installationObjects
 	Write      installationWrite
+	// FormerWrite is the write of a former leader that still carries its last decision out.
+	FormerWrite installationWrite
+	// TwoLed is true once a former leader wrote after another one led.
+	TwoLed bool
 	// Remaining is how many interventions are left.
 	Remaining uint8
 	// HandedOver is true once a user has deleted the AddOnInstallation.

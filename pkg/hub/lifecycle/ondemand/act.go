@@ -25,6 +25,9 @@ func (r *Reconciler) carryOut(
 	ctx context.Context, evaluator *evaluation.Evaluator, s *subject, decision installation.Decision,
 ) error {
 	err := r.store(ctx, s, decision.Desired, conditionBefore(s, decision, r.Clock.Now()))
+	if err == nil && decision.Desired == nil && s.object != nil {
+		err = r.restoreNeeded(ctx, evaluator, s)
+	}
 	if err != nil || decision.Step == installation.Rest {
 		return err
 	}
@@ -55,7 +58,32 @@ func (r *Reconciler) act(
 	now := r.Clock.Now()
 	r.fleet.begin(s.key.Namespace, now)
 	created := decision.Desired.Created(uid, now)
-	return r.store(ctx, s, &created, conditionOf(installation.Decision{Desired: &created}, now))
+	return r.storeAgain(ctx, s, &created)
+}
+
+// storeAgain stores an installation after its step. If another leader has deleted the object since it was stored, because
+// it could not see this step yet, the object is created again: an add-on of Interlock without one would stay for ever.
+func (r *Reconciler) storeAgain(ctx context.Context, s *subject, desired *installation.Installation) error {
+	condition := conditionOf(installation.Decision{Desired: desired}, r.Clock.Now())
+	err := r.store(ctx, s, desired, condition)
+	if apierrors.IsNotFound(err) {
+		s.object = nil
+		return r.store(ctx, s, desired, condition)
+	}
+	return err
+}
+
+// restoreNeeded creates an AddOnInstallation again that was deleted, if a former leader has carried out its last decision
+// just before. Together with storeAgain, one of both leaders sees the write of the other one.
+func (r *Reconciler) restoreNeeded(ctx context.Context, evaluator *evaluation.Evaluator, s *subject) error {
+	if err := errors.Join(r.confirmCluster(ctx, evaluator, s), r.confirmAddOn(ctx, s)); err != nil {
+		return err
+	}
+	if installation.Decide(s.Facts, r.Clock.Now()).Desired == nil {
+		return nil
+	}
+	s.object = nil
+	return r.storeAgain(ctx, s, s.Stored)
 }
 
 // isRefusal reports whether the API server refused a request: because of permissions, a quota, an admission rule or a
