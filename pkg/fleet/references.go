@@ -20,11 +20,11 @@ const (
 // deploymentConfigs is the resource of AddOnDeploymentConfigs in references.
 var deploymentConfigs = ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: ResourceConfig}
 
-// LeanReferences returns the references that ConfigOf and TemplatesOf read, without their deprecated referents.
+// LeanReferences returns the references that ConfigOf, RefersToSettings and TemplatesOf read, without their deprecated referents.
 func LeanReferences(references []ocmv1alpha1.ConfigReference) []ocmv1alpha1.ConfigReference {
 	var kept []ocmv1alpha1.ConfigReference
-	if config := desiredConfig(references); config != nil {
-		kept = append(kept, ocmv1alpha1.ConfigReference{ConfigGroupResource: deploymentConfigs, DesiredConfig: leanConfig(config)})
+	if config := firstReference(references, deploymentConfigs); config != nil && config.DesiredConfig != nil {
+		kept = append(kept, ocmv1alpha1.ConfigReference{ConfigGroupResource: deploymentConfigs, DesiredConfig: leanConfig(config.DesiredConfig)})
 	}
 	if template := firstReference(references, declaration.Templates); template != nil {
 		kept = append(kept, ocmv1alpha1.ConfigReference{
@@ -79,6 +79,14 @@ func ConfigOf(addOn *addonv1alpha1.ManagedClusterAddOn) (types.NamespacedName, b
 // SettingsConfigName returns the name of the AddOnDeploymentConfig that has the settings of an add-on, in the namespace of the
 // managed cluster. Interlock writes it.
 func SettingsConfigName(addOn string) string { return addonv1alpha1.SettingsConfigPrefix + addOn }
+
+// RefersToSettings reports whether an add-on refers first to the AddOnDeploymentConfig in which Interlock keeps its settings. As long as
+// that does not exist, its hash in the reference is empty.
+func RefersToSettings(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	first := firstReference(addOn.Status.ConfigReferences, deploymentConfigs)
+	return first != nil && first.DesiredConfig != nil &&
+		first.DesiredConfig.Namespace == addOn.Namespace && first.DesiredConfig.Name == SettingsConfigName(addOn.Name)
+}
 
 // SettingsReference returns the reference of a ManagedClusterAddOn to that AddOnDeploymentConfig.
 func SettingsReference(addOn types.NamespacedName) ocmv1alpha1.AddOnConfig {

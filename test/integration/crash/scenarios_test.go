@@ -139,6 +139,13 @@ func scenarios() []TableEntry {
 			act:   install(addOn("s-leaf", "")),
 			final: []string{"installation s-base is Installed", "settings interlock-s-base"},
 		}),
+		entry("keeps settings for which there is no request yet", scenario{
+			register: registering(registration("k-base", "", manual, `supportedConfigs: [{group: addon.open-cluster-management.io,
+				resource: addondeploymentconfigs}]`)),
+			act: install(strings.Replace(addOn("k-base", ""), "spec: {}", `spec: {configs: [{group: addon.open-cluster-management.io,
+				resource: addondeploymentconfigs, namespace: CLUSTER, name: interlock-k-base}]}`, 1)),
+			final: []string{"settings interlock-k-base"},
+		}),
 		entry("opens a gate", scenario{
 			register: registering(
 				registration("g-base", "", manual, "dependencies: []"),

@@ -73,7 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !ok || !evaluator.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
 		return reconcile.Result{}, nil
 	}
-	if len(requests) == 0 && !refersToSettings(addOn) { // thousands of installed add-ons have no settings, so nothing is read for them
+	if len(requests) == 0 && !fleet.RefersToSettings(addOn) { // thousands of installed add-ons have no settings, so nothing is read for them
 		r.report(key, nil, settings.Agreed{}, "")
 		return reconcile.Result{}, nil
 	}
@@ -95,13 +95,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // concerns reports whether an add-on may have settings: Interlock has installed it, or it refers to the
 // AddOnDeploymentConfig that Interlock keeps for it.
 func concerns(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-	return fleet.InstalledByInterlock(addOn) || refersToSettings(addOn)
-}
-
-// refersToSettings reports whether an add-on refers to the AddOnDeploymentConfig that Interlock keeps for it.
-func refersToSettings(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-	config, refers := fleet.ConfigOf(addOn)
-	return refers && config == types.NamespacedName{Namespace: addOn.Namespace, Name: fleet.SettingsConfigName(addOn.Name)}
+	return fleet.InstalledByInterlock(addOn) || fleet.RefersToSettings(addOn)
 }
 
 // isReached reports whether a managed cluster is available.

@@ -170,6 +170,20 @@ func TestWhoeverRefersToThemGetsSettings(t *testing.T) {
 	}
 }
 
+// OCM deploys an add-on that refers to an AddOnDeploymentConfig only once that exists. kubectl addon install creates dependencies first,
+// so that nothing requests settings yet.
+func TestTheReferenceIsEnough(t *testing.T) {
+	b := newBench(t)
+	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}, nil)
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}
+	b.change(t, installed, "metadata: {labels: null}")
+	b.change(t, installed, "status: {configReferences: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, "+
+		"name: interlock-base, namespace: c, desiredConfig: {name: interlock-base, namespace: c, specHash: ''}}]}")
+	if config, emitted, _ := b.reconcile(t); config.Name == "" || len(emitted) > 0 || b.applied != 1 {
+		t.Errorf("got %v, %v", config.Spec, emitted)
+	}
+}
+
 // managed is the managed cluster of base.
 func managed(available metav1.ConditionStatus) *clusterv1.ManagedCluster {
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: base.Namespace}}
