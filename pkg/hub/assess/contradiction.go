@@ -15,11 +15,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Contradiction returns a description of the dependencies that the installation of an add-on would contradict or break on a managed
-// cluster. It is empty if there are none, or if the inputs are not known.
+// Contradiction reviews the installation of an add-on against the add-ons on a managed cluster. The review has no result while an input
+// is awaited, such as the version that a live agent has to report. The returned time is the time of the next review, or zero.
 func (a Assessor) Contradiction(
 	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, now time.Time,
-) (string, error) {
+) (outcome.Contradiction, time.Time, error) {
 	subject := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}}
 	if templates := evaluator.Install(addOn.Name).Templates; len(templates) == 1 {
 		subject = fleet.WithTemplate(subject, templates[0])
@@ -27,17 +27,17 @@ func (a Assessor) Contradiction(
 	a.Loader.Reader = withAddOn{a.Loader.Reader, subject}
 	state, err := a.Loader.Load(ctx, evaluator, addOn, now)
 	if err != nil {
-		return "", err
+		return outcome.Contradiction{}, time.Time{}, err
 	}
 	state, ok := gate.Installing(evaluator.Catalog, state, addOn.Name)
-	if !ok {
-		return "", nil
+	if !ok { // its declaration is known only after OCM has chosen one of its AddOnTemplates
+		return outcome.Contradiction{Reviewed: true}, time.Time{}, nil
 	}
-	contradiction, _, err := a.contradiction(ctx, evaluator, subject, state)
-	if err != nil || !contradiction.Reviewed {
-		return "", err
+	contradiction, next, err := a.contradiction(ctx, evaluator, subject, state)
+	if err != nil {
+		return outcome.Contradiction{}, time.Time{}, err
 	}
-	return contradiction.Message, nil
+	return *contradiction, next, nil
 }
 
 // contradiction reviews an add-on that contradicted installed add-ons when it was created. state is the state in which the add-on was

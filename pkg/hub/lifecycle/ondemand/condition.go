@@ -28,7 +28,7 @@ var messages = map[string]string{
 	string(installation.NeedsConsent):          "The owner of the add-on does not let Interlock install it any more.",
 	string(installation.DeniedByPolicy):        "A policy denies installations on this cluster.",
 	string(installation.NeedsPlacement):        "One Placement installs the add-on on a limited number of clusters. Its owner has to list a second one.",
-	string(installation.ClusterInDoubt):        "The cluster cannot be reached, so Interlock does nothing.",
+	string(installation.ClusterInDoubt):        "The cluster cannot be reached, or its state is not known yet, so Interlock does nothing.",
 	string(installation.Contradiction):         "The add-on would contradict or break other add-ons on this cluster.",
 	string(installation.NeedsApproval):         "A change of so many clusters waits for an approval.",
 	string(installation.Delayed):               "Interlock changes a part of the clusters each minute.",

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/test/fixture"
@@ -343,5 +344,27 @@ func TestAContradictionIsNotInstalled(t *testing.T) {
 	b.delete(t, addOn(0, "other"))
 	if b.settle(t); b.installed(t) != 2 {
 		t.Error("it is not installed once nothing contradicts")
+	}
+}
+
+// As long as an agent may still report the version, nothing is installed that another add-on may not work with.
+func TestAnAwaitedVersionIsNotInstalled(t *testing.T) {
+	b := newBench(t, 1)
+	b.requested = b.clock.Now()
+	registered := consenting(t, "50")
+	registered.Annotations[addonv1alpha1.AddOnVersionAnnotation] = "1.0.0"
+	b.register(t, registered, fixture.Specified(t, "leaf", needing),
+		fixture.Specified(t, "other", `{dependencies: [{name: base, type: IfInstalled, version: ">= 2"}]}`))
+	b.create(t, addOn(0, "other"))
+	if writes := b.settle(t); len(writes) > 0 {
+		t.Errorf("written %q", writes)
+	}
+	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOn(0, "base")})
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > time.Minute {
+		t.Errorf("looks again after %s, %v", result.RequeueAfter, err)
+	}
+	b.requested = time.Time{}
+	if b.settle(t); b.installed(t) != 0 || b.Inputs.Installations.Wait(keyOn(0, "base")) != evaluation.WaitContradiction {
+		t.Errorf("installed on %d, waits for %s", b.installed(t), b.Inputs.Installations.Wait(keyOn(0, "base")))
 	}
 }

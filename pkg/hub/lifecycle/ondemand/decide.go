@@ -23,7 +23,7 @@ import (
 // cacheDelay is the time after which a decision is repeated because the cache was behind.
 const cacheDelay = time.Second
 
-// reviewed is the time after which a contradiction is reviewed again. It can change without a different assessment.
+// reviewed is the time after which a contradiction is reviewed again, at the latest. It can change without a different assessment.
 const reviewed = time.Minute
 
 // decide decides on an installation. It reads expensive inputs only if a step follows: first from caches, and then, within
@@ -116,14 +116,18 @@ func (r *Reconciler) preview(
 	if decision = installation.Decide(s.Facts, now); decision.Step != installation.Install {
 		return decision, nil
 	}
-	contradiction, err := r.Assessor.Contradiction(ctx, evaluator, s.key, now)
+	contradiction, next, err := r.Assessor.Contradiction(ctx, evaluator, s.key, now)
 	if err != nil {
 		return decision, err
 	}
-	s.Contradiction = contradiction
-	decision = installation.Decide(s.Facts, now)
-	if decision.Blocker == installation.Contradiction {
+	if s.Contradiction = contradiction.Message; !contradiction.Reviewed {
+		s.Cluster = installation.ClusterDoubtful
+	}
+	if decision = installation.Decide(s.Facts, now); decision.Step == installation.Rest && decision.NextCheck.IsZero() {
 		decision.NextCheck = now.Add(reviewed)
+		if next.After(now) && next.Before(decision.NextCheck) {
+			decision.NextCheck = next
+		}
 	}
 	return decision, nil
 }

@@ -49,6 +49,8 @@ type bench struct {
 	writes   []string
 	clusters int
 	uids     int
+	// requested is the time of the newest request of facts.
+	requested time.Time
 	// placements install base if they select the label. Without placements, its install strategy is Manual.
 	placements []clusterv1beta1.Placement
 }
@@ -85,7 +87,7 @@ func newBench(t *testing.T, clusters int) *bench {
 func (b *bench) lead() {
 	inputs := hubcache.Inputs{
 		Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Watches: fixture.Watches(true),
-		Installations: hubcache.NewInstallations(true), Reported: noFacts{}, Served: noFacts{},
+		Installations: hubcache.NewInstallations(true), Reported: noFacts{&b.requested}, Served: noFacts{},
 	}
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Declarations: b.Declarations, Live: b.hub, Writer: b.hub, Objects: b.hub, Inputs: inputs,
@@ -101,11 +103,11 @@ func (b *bench) lead() {
 	b.Assessments.Subscribe(b.Assessed)
 }
 
-// noFacts are the facts of a fleet without addon-agent.
-type noFacts struct{}
+// noFacts are the facts of a fleet without addon-agent, with the time of the newest request.
+type noFacts struct{ requested *time.Time }
 
-func (noFacts) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
-	return evaluation.Facts{}, nil
+func (f noFacts) Facts(context.Context, *catalog.Catalog, string) (evaluation.Facts, error) {
+	return evaluation.Facts{Requested: *f.requested}, nil
 }
 func (noFacts) APIFacts() evaluation.APIFacts { return evaluation.APIFacts{} }
 
