@@ -80,6 +80,9 @@ func (r record) stored(removal addonv1alpha1.DependencyRemoval) *installation.In
 		Phase: r.Phase, UID: uidOf(r.AddOn), Generation: 1, ClusterUID: uidOf(r.Cluster), Since: moments[r.Since], UnusedSince: moments[r.Unused],
 		Undone: installation.Undone{Count: int(r.Undone), Retry: moments[r.UndoneUntil]},
 	}
+	if r.Labeled {
+		stored.LabeledSince = noon
+	}
 	if r.Requested {
 		stored.Requests = requests(removal)
 	}
@@ -92,7 +95,7 @@ func recordOf(stored *installation.Installation) record {
 	}
 	return record{
 		Phase: stored.Phase, AddOn: numberOf(stored.UID), Cluster: numberOf(stored.ClusterUID), Requested: len(stored.Requests) > 0,
-		Unused: ageOf(stored.UnusedSince), Since: ageOf(stored.Since),
+		Unused: ageOf(stored.UnusedSince), Since: ageOf(stored.Since), Labeled: !stored.LabeledSince.IsZero(),
 		Undone: uint8(min(stored.Undone.Count, 3)), UndoneUntil: ageOf(stored.Undone.Retry),
 	}
 }
@@ -247,7 +250,7 @@ func (m *installationModel) act(s InstallationState) InstallationState {
 	case m.Labeled && s.Hub.Cluster.UID != write.Cluster: // a conflict
 	case m.Labeled && write.Step == installation.Install:
 		s.Hub.Cluster.OwnLabel = true
-		return created(s, write, *write.Desired.stored(m.removal))
+		return created(s, write, write.Desired.stored(m.removal).Labeled(noon))
 	case m.Labeled:
 		if s.Hub.Cluster.OwnLabel = false; s.Hub.Cluster.OtherLabel {
 			return created(s, write, write.Desired.stored(m.removal).Kept(noon))

@@ -112,6 +112,7 @@ type record struct {
 	AddOn       uint8 // UID
 	Cluster     uint8 // UID
 	Requested   bool
+	Labeled     bool
 	Unused      age
 	Since       age
 	Undone      uint8

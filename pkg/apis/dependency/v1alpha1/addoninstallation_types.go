@@ -116,6 +116,11 @@ type AddOnInstallationStatus struct {
 	// +optional
 	ClusterUID types.UID `json:"clusterUID,omitempty"`
 
+	// labeledSince is the time at which Interlock labeled the ManagedCluster, so that OCM installs the add-on. It is missing if no label
+	// installs it. If the label is missing afterwards, another writer has removed it.
+	// +optional
+	LabeledSince *metav1.Time `json:"labeledSince,omitempty"`
+
 	// unusedSince is the time since when no add-on on the cluster uses it. It is missing while one does.
 	// +optional
 	UnusedSince *metav1.Time `json:"unusedSince,omitempty"`

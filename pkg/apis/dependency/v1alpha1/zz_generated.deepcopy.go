@@ -394,6 +394,10 @@ func (in *AddOnInstallationStatus) DeepCopyInto(out *AddOnInstallationStatus) {
 		in, out := &in.Since, &out.Since
 		*out = (*in).DeepCopy()
 	}
+	if in.LabeledSince != nil {
+		in, out := &in.LabeledSince, &out.LabeledSince
+		*out = (*in).DeepCopy()
+	}
 	if in.UnusedSince != nil {
 		in, out := &in.UnusedSince, &out.UnusedSince
 		*out = (*in).DeepCopy()

@@ -147,7 +147,7 @@ func undo(stored Installation, now time.Time) Decision {
 	}
 	stored.Undone.Count++
 	stored.Undone.Last, stored.Undone.Retry = now, now.Add(undone.Pause(stored.Undone.Count))
-	stored.UID, stored.Generation, stored.UnusedSince = "", 0, time.Time{}
+	stored.UID, stored.Generation, stored.UnusedSince, stored.LabeledSince = "", 0, time.Time{}, time.Time{}
 	if stored.Undone.Retry.After(now) {
 		stored.enter(dependencyv1alpha1.PhaseGivenUp, now)
 		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, NextCheck: stored.Undone.Retry}
@@ -221,6 +221,14 @@ func (f Facts) keeps(stored Installation) bool {
 func (i Installation) Created(uid types.UID, now time.Time) Installation {
 	i.UID, i.Generation, i.UnusedSince = uid, initialGeneration, time.Time{}
 	i.enter(dependencyv1alpha1.PhaseInstalled, now)
+	return i
+}
+
+// Labeled returns the installation after its managed cluster is labeled. Like Created, it is stored at once.
+func (i Installation) Labeled(now time.Time) Installation {
+	if i.LabeledSince.IsZero() {
+		i.LabeledSince = now
+	}
 	return i
 }
 

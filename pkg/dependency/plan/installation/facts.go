@@ -88,6 +88,8 @@ type Installation struct {
 	Generation  int64
 	ClusterUID  types.UID
 	UnusedSince time.Time
+	// LabeledSince is the time at which Interlock labeled the managed cluster. It is zero if no label installs the add-on.
+	LabeledSince time.Time
 	Undone      Undone
 }
 

@@ -17,9 +17,11 @@ func (f Facts) decideLabeled(now time.Time) Decision {
 	if len(f.Requests) > 0 {
 		stored.Requests = f.Requests
 	}
-	switch {
-	case !f.Labeled:
+	if !f.Labeled {
 		return f.decideUnlabeled(stored, now)
+	}
+	stored = stored.Labeled(now)
+	switch {
 	case stored.Phase == dependencyv1alpha1.PhaseKept, f.AddOn != nil && f.AddOn.Deleted:
 		return Decision{Desired: &stored}
 	case f.AddOn == nil && (stored.Phase == dependencyv1alpha1.PhaseInstalling || stored.Phase == dependencyv1alpha1.PhaseGivenUp):
@@ -51,6 +53,10 @@ func (f Facts) decideUnlabeled(stored Installation, now time.Time) Decision {
 	case len(f.Requests) == 0, stored.Phase == dependencyv1alpha1.PhaseRemoving, stored.Phase == dependencyv1alpha1.PhaseKept:
 		return Decision{}
 	case stored.Phase == dependencyv1alpha1.PhaseInstalled, stored.Phase == dependencyv1alpha1.PhaseUnused:
+		return undo(stored, now)
+	case f.AddOn != nil && f.AddOn.Deleted:
+		return Decision{Desired: &stored}
+	case f.AddOn == nil && !stored.LabeledSince.IsZero():
 		return undo(stored, now)
 	case f.AddOn == nil:
 		return f.resume(stored, now)

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
@@ -45,7 +43,8 @@ func (r *Reconciler) label(ctx context.Context, s *subject, decision *installati
 		r.Metrics.Installed(s.key.Name)
 		r.emitInstalls(s)
 		logger.Info("Label of ManagedCluster set, by which an add-on is installed that others need")
-		return r.ensureStored(ctx, s, decision)
+		labeled := decision.Desired.Labeled(now)
+		return r.storeAgain(ctx, s, &labeled)
 	case stays:
 		kept := decision.Desired.Kept(now)
 		return r.storeAgain(ctx, s, &kept)
@@ -55,17 +54,6 @@ func (r *Reconciler) label(ctx context.Context, s *subject, decision *installati
 		logger.Info("Label of ManagedCluster withdrawn, because no other add-on needs what it installs any more")
 	}
 	return nil
-}
-
-// ensureStored creates the object of a labeled managed cluster again if another leader has deleted it meanwhile, like
-// storeAgain.
-func (r *Reconciler) ensureStored(ctx context.Context, s *subject, decision *installation.Decision) error {
-	err := r.Live.Get(ctx, s.key, &dependencyv1alpha1.AddOnInstallation{})
-	if !apierrors.IsNotFound(err) {
-		return err
-	}
-	s.object = nil
-	return r.storeAgain(ctx, s, decision.Desired)
 }
 
 // applyLabel applies or withdraws the label on the managed cluster with the UID of the decision. It returns whether the

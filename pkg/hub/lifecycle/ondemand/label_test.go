@@ -96,7 +96,9 @@ func (b *bench) setLabel(t *testing.T, i int, set bool) {
 
 func TestItInstallsAndRemovesByLabel(t *testing.T) {
 	b := newLabelBench(t, 1, 2)
-	want := []string{"create AddOnInstallation base", "apply ManagedCluster cluster000", "update AddOnInstallation base"}
+	want := []string{
+		"create AddOnInstallation base", "apply ManagedCluster cluster000", "update AddOnInstallation base", "update AddOnInstallation base",
+	}
 	if writes := b.settle(t); !slices.Equal(writes, want) || b.stored(t) != "Installed" {
 		t.Errorf("installed by %q, stored %s", writes, b.stored(t))
 	}
@@ -149,6 +151,51 @@ func TestALabelThatIsTakenAway(t *testing.T) {
 	}
 	if got := b.emitted(); !slices.Equal(got, []string{EventInstalls, EventInstalls, EventGivenUp}) {
 		t.Errorf("emitted %q", got)
+	}
+}
+
+// A writer that takes each label away at once does not let OCM install the add-on first.
+func TestALabelThatIsTakenAwayAtOnce(t *testing.T) {
+	b := newLabelBench(t, 1, 2)
+	applied := 0
+	b.crash = func(now string) error {
+		if now == "after apply ManagedCluster cluster000" {
+			applied++
+			b.setLabel(t, 0, false)
+		}
+		return nil
+	}
+	b.settle(t)
+	if applied != 2 || b.stored(t) != "GivenUp" || b.labeled(t, 0) {
+		t.Errorf("labeled %d times, stored %s", applied, b.stored(t))
+	}
+}
+
+// The owner of an add-on with Placements pauses them, and its annotation for installation on demand has no effect meanwhile.
+func TestAnOwnerPausesPlacementsOfAnAddOnOnDemand(t *testing.T) {
+	b := newLabelBench(t, 1, 2)
+	b.settle(t)
+	leaf := fixture.Specified(t, "leaf", needing)
+	onDemand := func(spec string) addonv1alpha1.ClusterManagementAddOn {
+		registered := b.placed(t, spec)
+		registered.Annotations[addonv1alpha1.InstallOnDemandAnnotation] = "true"
+		return registered
+	}
+	b.register(t, onDemand("{installStrategy: {type: Manual}}"), leaf)
+	b.delete(t, addOn(0, "leaf"))
+	b.settle(t)
+	if writes, err := b.round(t, 2*time.Hour); err != nil || !b.labeled(t, 0) || b.installed(t) != 1 || b.stored(t) != "Installed" {
+		t.Errorf("paused: %q, %v, stored %s", writes, err, b.stored(t))
+	}
+	b.register(t, onDemand("{installStrategy: {type: Placements, "+
+		"placements: [{namespace: places, name: base-0}, {namespace: places, name: base-1}]}}"), leaf)
+	for range 3 {
+		if _, err := b.round(t, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.settle(t); b.labeled(t, 0) || b.installed(t) != 0 || b.stored(t) != "" {
+		t.Errorf("consenting again: stored %s, %d are installed", b.stored(t), b.installed(t))
 	}
 }
 

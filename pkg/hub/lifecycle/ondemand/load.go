@@ -93,7 +93,11 @@ func (r *Reconciler) describeCluster(evaluator *evaluation.Evaluator, s *subject
 	}
 	s.ClusterUID, s.Labeled = cluster.UID, fleet.HasInstallLabel(cluster, s.key.Name)
 	consent := evaluator.Consent(s.key.Name)
-	s.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && s.Labeled
+	labeled := s.Labeled && s.Stored != nil && !s.Stored.LabeledSince.IsZero()
+	s.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && s.Labeled || labeled
+	if labeled && consent == catalog.ByAnnotation { // the owner pauses the Placements that the label is for
+		s.Consents = false
+	}
 }
 
 // loadUsers reads the add-ons on the managed cluster that use the add-on, and those that request its installation.

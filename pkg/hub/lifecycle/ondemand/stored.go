@@ -25,7 +25,7 @@ func storedIn(object *dependencyv1alpha1.AddOnInstallation) *installation.Instal
 		Generation:  status.Generation,
 		ClusterUID:  status.ClusterUID,
 		Since:       timeOf(status.Since),
-		UnusedSince: timeOf(status.UnusedSince),
+		UnusedSince: timeOf(status.UnusedSince), LabeledSince: timeOf(status.LabeledSince),
 	}
 	if status.Undone != nil {
 		stored.Undone = installation.Undone{Count: int(status.Undone.Count), Last: status.Undone.Last.Time, Retry: status.Undone.Again.Time}
@@ -54,6 +54,7 @@ func write(object *dependencyv1alpha1.AddOnInstallation, desired *installation.I
 	status := &object.Status
 	status.Phase, status.UID, status.Generation, status.ClusterUID = desired.Phase, desired.UID, desired.Generation, desired.ClusterUID
 	status.Since, status.UnusedSince, status.Undone = moment(desired.Since), moment(desired.UnusedSince), nil
+	status.LabeledSince = moment(desired.LabeledSince)
 	if desired.Undone.Count > 0 {
 		status.Undone = &dependencyv1alpha1.Undone{
 			Count: int32(min(desired.Undone.Count, 1000)), //nolint:gosec // it is not larger
