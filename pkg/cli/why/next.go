@@ -122,7 +122,8 @@ func enabledByOthers(fleetState *snapshot.Snapshot, addOn string, clusters []str
 		return step{
 			run: fmt.Sprintf("kubectl get managedclusters -L %s", label),
 			note: fmt.Sprintf("%s is installed on managed clusters with this label; Interlock sets it where an edge has install: Auto "+
-				"and addon-manager runs with --lifecycle", addOn),
+				"and addon-manager runs with --lifecycle. On a cluster with the label, a Placement of its owner has to select the cluster, which needs "+
+				"a ManagedClusterSetBinding in its namespace", addOn),
 		}, true
 	}
 	if len(placements) > 0 {

@@ -111,6 +111,21 @@ func TestNothingIsRetractedWhileADeclarationIsInvalid(t *testing.T) {
 	}
 }
 
+// A new leader reads AddOnTemplates, which may have the declarations, after the registrations.
+func TestNothingIsRetractedWhileAddOnTemplatesAreUnread(t *testing.T) {
+	b := newBench(t)
+	b.reports(status{})
+	templated := func(name string) addonv1alpha1.ClusterManagementAddOn {
+		return fixture.Specified(t, name, `{supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates}]}`)
+	}
+	b.Declarations.Set(evaluation.New(b.Declarations.Current().Renew([]addonv1alpha1.ClusterManagementAddOn{
+		templated("api"), templated("version"), registeredAddOn("plain"), registeredAddOn("base"),
+	}, catalog.Templates{Unread: true})))
+	if b.reconcile(t); b.deletes != 0 || len(b.applies) != 0 {
+		t.Errorf("deleted %d times, requested %v", b.deletes, b.applies)
+	}
+}
+
 func TestACheckForgetsAClusterThatNeedsNothing(t *testing.T) {
 	b := newBench(t)
 	requestedAt := b.facts(t).Requested

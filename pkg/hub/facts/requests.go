@@ -23,16 +23,18 @@ type (
 	dependencyAPI = addonv1alpha1.DependencyAPI
 )
 
-// anyInvalid reports whether one of the add-ons has an invalid declaration.
-func anyInvalid(evaluator *evaluation.Evaluator, addOns []types.NamespacedName) bool {
-	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool { return !evaluator.AllValid(addOn.Name) })
+// anyUnknown reports whether one of the add-ons has an invalid declaration, or declarations in AddOnTemplates that are not read yet.
+func anyUnknown(evaluator *evaluation.Evaluator, addOns []types.NamespacedName) bool {
+	return slices.ContainsFunc(addOns, func(addOn types.NamespacedName) bool {
+		return !evaluator.AllValid(addOn.Name) || evaluator.TemplatesUnread(addOn.Name)
+	})
 }
 
 // desiredSpec returns the facts that verdicts need from a cluster, and the spec of the request. The spec also has the versions that
-// verdicts may need soon, and the kinds of objects to count. While a declaration is invalid, the spec keeps all current requests.
+// verdicts may need soon, and the kinds of objects to count. While a declaration is unknown, the spec keeps all current requests.
 func desiredSpec(evaluator *evaluation.Evaluator, addOns clusterAddOns, object *facts) (needs, requested) {
 	needed, kept := fleet.Requestable(evaluator.RequestsOf(addOns.Installed)), []dependencyv1alpha1.ObjectKind(nil)
-	if object != nil && anyInvalid(evaluator, addOns.keys()) {
+	if object != nil && anyUnknown(evaluator, addOns.keys()) {
 		needed, kept = merge(needed, object.Spec), object.Spec.Objects
 	}
 	spec := specOf(needed)
@@ -42,7 +44,7 @@ func desiredSpec(evaluator *evaluation.Evaluator, addOns clusterAddOns, object *
 }
 
 // merge adds the current requests of an object to the needed facts. So a declaration that is
-// invalid for a moment does not remove requests from the whole fleet.
+// unknown for a moment does not remove requests from the whole fleet.
 func merge(needed needs, spec requested) needs {
 	fields, addOns := map[addonv1alpha1.AddonAPI][]string{}, slices.Clone(needed.AddOns)
 	for _, api := range needed.APIs {

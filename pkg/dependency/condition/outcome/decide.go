@@ -126,7 +126,7 @@ func decideGate(assessment Assessment, stored Stored) gate.Decision {
 func decideUpgrade(assessment Assessment, stored Stored) gate.Decision {
 	upgrading := assessment.Upgrading
 	switch {
-	case lacksUpgradable(assessment.Registered, stored):
+	case lacksUpgradable(assessment.Registered, stored), forgetsTemplate(stored):
 		return gate.NothingWaits
 	case upgrading == nil || upgrading.Template != stored.Waiting:
 		return gate.Decision{}
@@ -138,11 +138,15 @@ func decideUpgrade(assessment Assessment, stored Stored) gate.Decision {
 	return gate.DecideUpgrade(assessment.Registered, upgrading.Findings, upgrading.Upgrade)
 }
 
-// LacksCondition reports whether an ordered add-on has no Installable although its gate is open, or no Upgradable. Another writer may have
-// removed them.
+// LacksCondition reports whether an ordered add-on has no Installable although its gate is open, or no Upgradable, or one that waits for no
+// AddOnTemplate. Another writer may have removed them.
 func LacksCondition(registered declaration.Declaration, stored Stored) bool {
-	return lacksInstallable(registered, stored) || lacksUpgradable(registered, stored)
+	return lacksInstallable(registered, stored) || lacksUpgradable(registered, stored) || forgetsTemplate(stored)
 }
+
+// forgetsTemplate reports whether an AddOnTemplate waits by the condition, but another writer has removed its name from the related
+// objects. Nothing keeps it from being rolled out then.
+func forgetsTemplate(stored Stored) bool { return gate.Waits(stored.Upgradable) && stored.Waiting == "" }
 
 func lacksInstallable(registered declaration.Declaration, stored Stored) bool {
 	return stored.Installable == nil && gate.Ordered(registered) && stored.Gate == addonv1alpha1.GateOpen

@@ -159,6 +159,9 @@ func TestDecide(t *testing.T) {
 		"NotReadYet": {
 			satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "",
 		},
+		"TemplateIsForgotten": {
+			satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Upgradable: held}, "Upgradable=True/NothingWaits",
+		},
 		"RolledOut": {
 			satisfied.changed(upgrading(evaluation.NotInstalled)).changed(func(a *Assessment) { a.Upgrading.RolledOut = true }),
 			Stored{Running: "v2", Waiting: "v2", Upgradable: held},

@@ -35,6 +35,10 @@ var messages = map[string]string{
 	string(installation.GivenUpForAWhile):      "Another writer has removed the add-on again and again.",
 }
 
+// messageLabeled is the message after the managed cluster is labeled. A Placement selects no cluster without a binding.
+const messageLabeled = "The cluster has the label. OCM installs the add-on once a Placement of its owner selects the cluster. " +
+	"Its namespace needs a ManagedClusterSetBinding."
+
 // conditionOf returns the condition Installed for a decision.
 func conditionOf(decision installation.Decision, now time.Time) metav1.Condition {
 	condition := metav1.Condition{
@@ -55,6 +59,9 @@ func conditionOf(decision installation.Decision, now time.Time) metav1.Condition
 		condition.Reason = string(decision.Desired.Phase)
 	}
 	condition.Message = text.Final(messages[condition.Reason])
+	if condition.Reason == string(dependencyv1alpha1.PhaseInstalling) && !decision.Desired.LabeledSince.IsZero() {
+		condition.Message = text.Final(messageLabeled)
+	}
 	return condition
 }
 
