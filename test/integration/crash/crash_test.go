@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -50,15 +51,14 @@ type trial struct {
 // begin prepares a managed cluster, and injects a fault at a write that follows.
 func (s scenario) begin(ctx context.Context, leading *leader, number int, fault faultproxy.Fault) *trial {
 	GinkgoHelper()
-	runCount++
-	t := &trial{s, leading, fmt.Sprintf("run%d", runCount)}
-	ocmsuite.Accept(ctx, hub, t.cluster, nil)
-	for _, addOn := range s.installed {
-		create(ctx, t.cluster, addOn)
-	}
-	if s.change != nil {
-		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(s.afterInstalled))
-		s.change(ctx, t.cluster)
+	t := &trial{scenario: s, leader: leading}
+	// On a busy machine, a webhook may answer too late to let an AddOnTemplate wait. Then another cluster is prepared.
+	for range 3 {
+		runCount++
+		t.cluster = fmt.Sprintf("run%d", runCount)
+		if t.prepare(ctx) {
+			break
+		}
 	}
 	if s.prepared != "" {
 		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(s.prepared))
@@ -67,6 +67,23 @@ func (s scenario) begin(ctx context.Context, leading *leader, number int, fault 
 	leading.proxy.Inject(number, fault)
 	s.act(ctx, t.cluster)
 	return t
+}
+
+// prepare installs the add-ons on the managed cluster. It reports whether the state before the user acts is reached.
+func (t *trial) prepare(ctx context.Context) bool {
+	GinkgoHelper()
+	ocmsuite.Accept(ctx, hub, t.cluster, nil)
+	for _, addOn := range t.installed {
+		create(ctx, t.cluster, addOn)
+	}
+	if t.change != nil {
+		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(t.afterInstalled))
+		t.change(ctx, t.cluster)
+	}
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+		current, err := state(ctx, t.cluster)
+		return strings.Contains(current, t.prepared), err
+	}) == nil
 }
 
 // calm waits until addon-manager has written nothing for a while.

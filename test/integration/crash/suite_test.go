@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -65,19 +66,20 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	create(ctx, "probes", addOn("probed", ""))
 }, NodeTimeout(5*time.Minute))
 
-// holdLease creates the lease of the leader election, unless it exists. The webhook only lets add-ons and AddOnTemplates wait while an
+// holdLease takes the lease of the leader election. The webhook only lets add-ons and AddOnTemplates wait while an
 // addon-manager leads. Those of this suite run without leader election, so that the next one need not wait.
 func holdLease(ctx context.Context) {
 	GinkgoHelper()
 	now := metav1.NowMicro()
-	Expect(client.IgnoreAlreadyExists(hub.Client.Create(ctx, &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: interlock.Namespace, Name: names.AddonManager, Annotations: map[string]string{names.LifecycleLeader: "suite"},
-		},
-		Spec: coordinationv1.LeaseSpec{
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: interlock.Namespace, Name: names.AddonManager}}
+	_, err := controllerutil.CreateOrUpdate(ctx, hub.Client, lease, func() error {
+		lease.Annotations = map[string]string{names.LifecycleLeader: "suite"}
+		lease.Spec = coordinationv1.LeaseSpec{
 			HolderIdentity: ptr.To("suite"), LeaseDurationSeconds: ptr.To(int32(24 * 60 * 60)), RenewTime: &now,
-		},
-	}))).To(Succeed())
+		}
+		return nil
+	})
+	Expect(err).NotTo(HaveOccurred())
 }
 
 // leader is an addon-manager behind a proxy.

@@ -17,7 +17,8 @@ const (
 	NoFault Fault = iota
 	// CrashBefore is a crash of the program before its write arrives.
 	CrashBefore
-	// CrashAfter is a crash of the program before it receives the response.
+	// CrashAfter is a crash of the program before it receives the response. If the write has changed nothing, it happens at the next
+	// write that does.
 	CrashAfter
 	// Conflict is the response 409 of an API server that has stored nothing.
 	Conflict
@@ -88,7 +89,9 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 	versionBefore := p.version(r)
 	p.forwarded.ServeHTTP(recording, r)
 	unchanged := versionBefore != "" && recording.code < http.StatusMultipleChoices && versionBefore == p.version(r)
-	if fault == CrashAfter {
+	if fault == CrashAfter && (unchanged || recording.code >= http.StatusMultipleChoices) {
+		p.postpone()
+	} else if fault == CrashAfter {
 		p.die(number)
 	}
 	if fault == LostResponse {
@@ -120,6 +123,13 @@ func (p *Proxy) responded(number, code int, unchanged bool) {
 	if number <= len(p.writes) {
 		p.writes[number-1].Code, p.writes[number-1].Unchanged = code, unchanged
 	}
+}
+
+// postpone makes the fault happen at the next write.
+func (p *Proxy) postpone() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.number = len(p.writes) + 1
 }
 
 // strike records that the fault has happened.
