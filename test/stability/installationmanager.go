@@ -136,6 +136,9 @@ func (m *installationModel) facts(cached, hub installationObjects) installation.
 		Missing: cached.AddOn.UID == 0, Use: used(cached), Consents: cached.Owner == consenting, Keep: !m.Removable && cached.Owner != unregistered,
 		Approved: true, RemovalApproved: true, Delay: graceOfRemoval, Labeled: cached.Cluster.labeled(),
 	}
+	if cached.Record.Labeled && !facts.Labeled {
+		facts.Labeled = hub.Cluster.labeled()
+	}
 	facts.ByLabel = m.Labeled && (facts.Consents || facts.Labeled)
 	if cached.Dependent == present {
 		facts.Requests = requests(m.removal)

@@ -77,7 +77,7 @@ func waitingTemplate(prefix string, s scenario) scenario {
 			supportedConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, defaultConfig: {name: %s}}]`, first)),
 	)
 	s.installed = []string{addOn(prefix+"-leaf", "")}
-	s.change, s.afterInstalled = configure(prefix+"-leaf", second), fmt.Sprintf("add-on %s-leaf runs %q", prefix, first)
+	s.change, s.afterInstalled = configure(prefix+"-leaf", second), "add-on "+prefix+"-leaf has Upgradable=True"
 	s.prepared = "add-on " + prefix + "-leaf has Upgradable=False"
 	return s
 }

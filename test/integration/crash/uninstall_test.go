@@ -56,7 +56,7 @@ func (u *uninstallation) begin(ctx context.Context) {
 			addOn("x-user", ""), addOn("x-gated", ", annotations: {"+addonv1alpha1.GateAnnotation+": closed}"), addOn("x-degraded", ""),
 			addOn("x-unit", ", annotations: {"+withoutAgent+`: "true"}`), addOn("x-leaf", ""),
 		},
-		change: configure("x-leaf", "x-leaf-2"), afterInstalled: `add-on x-leaf runs "x-leaf-1"`,
+		change: configure("x-leaf", "x-leaf-2"), afterInstalled: "add-on x-leaf has Upgradable=True",
 		prepared: "add-on x-leaf has Upgradable=False",
 		act:      func(context.Context, string) {},
 	}

@@ -1,6 +1,7 @@
 package ondemand
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,9 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -168,6 +171,31 @@ func TestALabelThatIsTakenAwayAtOnce(t *testing.T) {
 	b.settle(t)
 	if applied != 2 || b.stored(t) != "GivenUp" || b.labeled(t, 0) {
 		t.Errorf("labeled %d times, stored %s", applied, b.stored(t))
+	}
+}
+
+// unlabeled reads managed clusters as they were before their labels.
+type unlabeled struct{ client.Reader }
+
+func (u unlabeled) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	err := u.Reader.Get(ctx, key, object, options...)
+	if cluster, ok := object.(*clusterv1.ManagedCluster); ok {
+		delete(cluster.Labels, label)
+	}
+	return err
+}
+
+// A new leader has the AddOnInstallation in its cache before the labeled ManagedCluster.
+func TestALabelThatTheCacheDoesNotHaveYet(t *testing.T) {
+	b := newLabelBench(t, 1, 2)
+	b.settle(t)
+	b.Inputs.Reader = hubcache.NewReader(unlabeled{b.hub})
+	object := &dependencyv1alpha1.AddOnInstallation{}
+	if writes := b.settle(t); len(writes) > 0 {
+		t.Errorf("written %q", writes)
+	}
+	if err := b.hub.Get(t.Context(), keyOn(0, "base"), object); err != nil || object.Status.Undone != nil {
+		t.Errorf("%v, undone %v", err, object.Status.Undone)
 	}
 }
 

@@ -54,6 +54,11 @@ func (r *Reconciler) load(ctx context.Context, evaluator *evaluation.Evaluator, 
 	if err := r.loadCluster(ctx, evaluator, s); err != nil {
 		return s, err
 	}
+	if s.Stored != nil && !s.Stored.LabeledSince.IsZero() && !s.Labeled { // the same for the removal of the label
+		if err := r.confirmCluster(ctx, evaluator, s); err != nil {
+			return s, err
+		}
+	}
 	return s, r.loadUsers(ctx, evaluator, s)
 }
 
