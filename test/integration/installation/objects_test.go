@@ -129,7 +129,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		installation := &dependencyv1alpha1.AddOnInstallation{}
 		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "ie-base"}, installation)).To(Succeed())
 		Expect(installation.Status.Conditions[0].Message).To(ContainSubstring("not in this fleet"))
-		Eventually(message(ctx, "east", "ie-leaf")).Should(ContainSubstring("the hub refuses to create 'ie-base' on this cluster"))
+		Eventually(message(ctx, "east", "ie-leaf")).Should(ContainSubstring("the hub refuses what installs 'ie-base' on this cluster"))
 		for _, object := range policyObjects {
 			Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 		}
