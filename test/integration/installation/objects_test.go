@@ -48,7 +48,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		installUnit(ctx, "ia-base", "ia-leaf")
 		Eventually(phase(ctx, "east", "ia-base")).Should(Equal("Installed"))
 		table := tableOf(ctx)
-		Expect(table).To(ContainElement(MatchRegexp(`^NAME +PHASE +REQUESTED BY +SINCE$`)))
+		Expect(table).To(ContainElement(MatchRegexp(`^NAME +PHASE +FIRST REQUESTER +SINCE$`)))
 		Expect(table).To(ContainElement(MatchRegexp(`^ia-base +Installed +ia-leaf +\d+s$`)))
 		uninstall(ctx, "east", "ia-leaf")
 		Eventually(phase(ctx, "east", "ia-base")).Should(Equal("Unused"))
