@@ -77,10 +77,11 @@ func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
 // the reason of the wait comes before the next step.
 func TestWhyDoesNotEnableWhatTheHubRefuses(t *testing.T) {
 	const (
-		note   = "note install: Auto requests its installation, so do not enable it by hand: the message and the plan show what is known to prevent it "
+		note = "note install: Auto requests its installation, so do not enable it by hand: the message and the plan show what is known " +
+			"to prevent it "
 		plan   = note + "run kubectl addon install b --cluster c1 --plan --from "
-		around = "note installations by Interlock are denied there by AddOnDependencyPolicy 'frozen': this command goes around that, so ask the " +
-			"administrator first "
+		around = "note installations by Interlock are denied there by AddOnDependencyPolicy 'frozen': this command goes around that, " +
+			"so ask the administrator first "
 		enable = "run clusteradm addon enable --names b --clusters c1"
 	)
 	unsetWithoutConsent := unsetInstallation()
@@ -120,5 +121,15 @@ func TestWhyDoesNotEnableWhatTheHubRefuses(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestThePlanThatWhyRecommends tests that the plan refuses an add-on whose required setting has no value, although the add-on that requests
+// it is installed already.
+func TestThePlanThatWhyRecommends(t *testing.T) {
+	got := run(t, "install", "b", "--cluster", "c1", "--plan", "--from", file(t, unsetInstallation()))
+	const want = "'b' cannot be installed for 'a': setting 'REGION' is required and has no value: valueFrom has none on this cluster"
+	if !strings.Contains(strings.Join(strings.Fields(got), " "), want) || !strings.Contains(got, "exit code 1") {
+		t.Errorf("no %q in\n%s", want, got)
 	}
 }

@@ -68,7 +68,10 @@ func TestFacts(t *testing.T) {
 		"no CRD": {func(o objects, c *snapshot.Content) {
 			request(2, 2, 60)(o, c)
 			delete(o, "CustomResourceDefinition managedclusterfacts.dependency.addon.open-cluster-management.io")
-		}, []string{"✖ The hub does not serve ManagedClusterFacts, so APIs of managed clusters are not known, and versions only from objects on the hub"}},
+		}, []string{
+			"✖ The hub does not serve ManagedClusterFacts, so APIs of managed clusters are not known, " +
+				"and versions only from objects on the hub",
+		}},
 	})
 }
 
