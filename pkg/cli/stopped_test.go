@@ -34,6 +34,24 @@ func waitingInstallation(wait evaluation.Wait) snapshot.Content {
 	return content
 }
 
+// deniedInstallation is requestingInstallation with a policy that denies it.
+func deniedInstallation() snapshot.Content {
+	content := requestingInstallation()
+	policy := dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "frozen"}}
+	policy.Spec.Install = dependencyv1alpha1.InstallDeny
+	content.Policies = append(content.Policies, policy)
+	return content
+}
+
+// unsetInstallation is requestingInstallation with a required setting that has no value.
+func unsetInstallation() snapshot.Content {
+	content := requestingInstallation()
+	content.Registrations[0].Spec.Dependencies[0].Settings = &addonv1alpha1.DependencySettings{Variables: []addonv1alpha1.SettingVariable{
+		{Name: "REGION", ValueFrom: "cluster.labels[?'region']", Required: true},
+	}}
+	return content
+}
+
 // TestReasonOfStoppedInstallationIsShown tests that the plugin shows the reason why an installation by an edge is stopped. The reason
 // of a wait is only in the stored condition, which is shown as it is.
 func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
@@ -41,16 +59,11 @@ func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
 		denies = "installations on this cluster are denied by AddOnDependencyPolicy 'frozen'"
 		waits  = "install: Auto waits for an approval"
 	)
-	denied := requestingInstallation()
-	policy := dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: metav1.ObjectMeta{Name: "frozen"}}
-	policy.Spec.Install = dependencyv1alpha1.InstallDeny
-	denied.Policies = append(denied.Policies, policy)
-
 	waiting := waitingInstallation(evaluation.WaitForApproval)
 	for name, test := range map[string]struct {
 		content snapshot.Content
 		want    string
-	}{"denied": {denied, denies}, "waiting": {waiting, waits}} {
+	}{"denied": {deniedInstallation(), denies}, "waiting": {waiting, waits}} {
 		for _, command := range []string{"why", "why a -n c1"} {
 			got := strings.Join(strings.Fields(run(t, append(strings.Fields(command), "--from", file(t, test.content))...)), " ")
 			if !strings.Contains(strings.ReplaceAll(got, " │ ", " "), test.want) {
@@ -63,7 +76,16 @@ func TestReasonOfStoppedInstallationIsShown(t *testing.T) {
 // TestWhyDoesNotEnableWhatTheHubRefuses tests that why recommends no installation by hand where the installation by an edge waits, and that
 // the reason of the wait comes before the next step.
 func TestWhyDoesNotEnableWhatTheHubRefuses(t *testing.T) {
-	const plan = "run kubectl addon install b --cluster c1 --plan --from "
+	const (
+		note = "note install: Auto requests its installation, so do not enable it by hand: the message and the plan show what is known " +
+			"to prevent it "
+		plan   = note + "run kubectl addon install b --cluster c1 --plan --from "
+		around = "note installations by Interlock are denied there by AddOnDependencyPolicy 'frozen': this command goes around that, " +
+			"so ask the administrator first "
+		enable = "run clusteradm addon enable --names b --clusters c1"
+	)
+	unsetWithoutConsent := unsetInstallation()
+	unsetWithoutConsent.Registrations[1].Annotations = nil
 	refused := requestingInstallation()
 	installation := dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "b"}}
 	installation.Status.Phase = dependencyv1alpha1.PhaseInstalling
@@ -73,11 +95,16 @@ func TestWhyDoesNotEnableWhatTheHubRefuses(t *testing.T) {
 		content      snapshot.Content
 		reason, want string
 	}{
-		"a contradiction":     {waitingInstallation(evaluation.WaitContradiction), "would contradict or break", plan},
-		"an approval":         {waitingInstallation(evaluation.WaitForApproval), "waits for an approval", plan},
-		"the hub refuses it":  {refused, "AddOnInstallation b: Installing (Refused)", "run kubectl get addoninstallation b -n c1 -o yaml"},
-		"nothing is known":    {requestingInstallation(), "b is not installed", "run clusteradm addon enable --names b --clusters c1"},
-		"no edge installs it": {small("a: b, b", "a"), "b is not installed", "run clusteradm addon enable --names b --clusters c1"},
+		"a contradiction":        {waitingInstallation(evaluation.WaitContradiction), "would contradict or break", plan},
+		"an approval":            {waitingInstallation(evaluation.WaitForApproval), "waits for an approval", plan},
+		"the hub refuses it":     {refused, "AddOnInstallation b: Installing (Refused)", "run kubectl get addoninstallation b -n c1 -o yaml"},
+		"nothing is known":       {requestingInstallation(), "b is not installed", enable},
+		"a policy denies it":     {deniedInstallation(), "denied by AddOnDependencyPolicy 'frozen'", around + enable},
+		"a setting has no value": {unsetInstallation(), "setting 'REGION' is required and has no value", plan},
+		"a setting has no value, and there is no consent": {
+			unsetWithoutConsent, "setting 'REGION' is required and has no value", plan,
+		},
+		"no edge installs it": {small("a: b, b", "a"), "b is not installed", enable},
 	} {
 		for _, command := range []string{"why", "why a -n c1"} {
 			t.Run(name+", "+command, func(t *testing.T) {
@@ -94,5 +121,15 @@ func TestWhyDoesNotEnableWhatTheHubRefuses(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestThePlanThatWhyRecommends tests that the plan refuses an add-on whose required setting has no value, although the add-on that requests
+// it is installed already.
+func TestThePlanThatWhyRecommends(t *testing.T) {
+	got := run(t, "install", "b", "--cluster", "c1", "--plan", "--from", file(t, unsetInstallation()))
+	const want = "'b' cannot be installed for 'a': setting 'REGION' is required and has no value: valueFrom has none on this cluster"
+	if !strings.Contains(strings.Join(strings.Fields(got), " "), want) || !strings.Contains(got, "exit code 1") {
+		t.Errorf("no %q in\n%s", want, got)
 	}
 }

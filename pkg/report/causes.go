@@ -11,11 +11,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation/cause"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -80,6 +82,8 @@ type RootCause struct {
 	Stored bool `json:"stored,omitempty"`
 	// Stopped is whether Interlock does not install the add-on although the edge of that victim requests it. Message explains why.
 	Stopped bool `json:"stopped,omitempty"`
+	// Unset is whether a required setting of an edge on the add-on has no value on one of the clusters.
+	Unset bool `json:"unset,omitempty"`
 	// Providers are registered add-ons that provide an API that is not served.
 	Providers []string `json:"providers,omitempty"`
 	// First is the victim that was broken first.
@@ -99,6 +103,7 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 	f := &finder{
 		report: &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: hub.Taken, Items: []RootCause{}},
 		traits: map[string]cause.Traits{}, examples: map[cause.Cause]example{}, installed: map[string][]string{},
+		unset: sets.New[cause.Cause](),
 	}
 	victims := filter
 	if filter.AddOn != "" && !hub.IsInstalled(filter.AddOn, filter.Cluster) {
@@ -122,7 +127,13 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 		}
 		clusters, example := ranked.Clusters(), f.examples[ranked.Cause]
 		finding := example.finding
-		item := RootCause{Ranked: ranked, Message: message(finding), Stopped: finding.Stopped(), First: ranked.First()}
+		item := RootCause{
+			Ranked:  ranked,
+			Message: message(finding),
+			Stopped: finding.Stopped(),
+			Unset:   f.unset.Has(ranked.Cause),
+			First:   ranked.First(),
+		}
 		if example.stored != "" {
 			item.Message, item.Stored = example.stored, true
 		}
@@ -145,7 +156,9 @@ type finder struct {
 	ranking cause.Ranking
 	// examples has the finding on one of the victims of each cause.
 	examples map[cause.Cause]example
-	traits   map[string]cause.Traits
+	// unset are the causes of edges with a required setting that has no value.
+	unset  sets.Set[cause.Cause]
+	traits map[string]cause.Traits
 	// installed are the clusters of each add-on, ascending.
 	installed map[string][]string
 }
@@ -201,6 +214,9 @@ func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filte
 		for _, path := range paths {
 			root := path.Root().Cause()
 			f.ranking.Add(root, cause.Victim{Cluster: cluster, AddOn: addOn.Name, Since: degradedSince(addOn)})
+			if variables, _ := path.Root().Finding.Settings(); settings.Lacking(variables) != "" {
+				f.unset.Insert(root)
+			}
 			if current := exampleOf(hub, cluster, path.Root()); current.explainsMore(f.examples[root]) {
 				f.examples[root] = current
 			}

@@ -58,7 +58,7 @@ func checkAgents(_ context.Context, h *hub) []result {
 func (h *hub) missingAgents(clusters []string) result {
 	missing := result{
 		failed, fmt.Sprintf("Managed clusters without addon-agent where add-ons depend on APIs or running versions: %d, such as %s. "+
-			"These dependencies cannot be evaluated", len(clusters), clusters[0]),
+			"There, APIs are not known, and versions only from objects on the hub", len(clusters), clusters[0]),
 		"docs/install.md#addon-agent-on-managed-clusters",
 	}
 	if h.fleet.Declared.Registered(agentAddOn) {

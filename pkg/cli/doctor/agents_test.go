@@ -28,7 +28,8 @@ func TestAgents(t *testing.T) {
 			c.AddOns[0].Status.Conditions[0].Status, c.Clusters[0].Status.Conditions[0].Status = "Unknown", "Unknown"
 		}, []string{"- addon-agent is installed on no managed cluster"}},
 		"needed and missing": {needed, []string{
-			"✖ Managed clusters without addon-agent where add-ons depend on APIs or running versions: 1, such as cluster1",
+			"✖ Managed clusters without addon-agent where add-ons depend on APIs or running versions: 1, such as cluster1. " +
+				"There, APIs are not known, and versions only from objects on the hub",
 			"→ docs/install.md#addon-agent-on-managed-clusters",
 		}},
 		"needed, registered and missing": {func(o objects, c *snapshot.Content) {
@@ -67,7 +68,10 @@ func TestFacts(t *testing.T) {
 		"no CRD": {func(o objects, c *snapshot.Content) {
 			request(2, 2, 60)(o, c)
 			delete(o, "CustomResourceDefinition managedclusterfacts.dependency.addon.open-cluster-management.io")
-		}, []string{"✖ The hub does not serve ManagedClusterFacts"}},
+		}, []string{
+			"✖ The hub does not serve ManagedClusterFacts, so APIs of managed clusters are not known, " +
+				"and versions only from objects on the hub",
+		}},
 	})
 }
 

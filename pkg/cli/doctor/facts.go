@@ -24,7 +24,7 @@ func checkFacts(ctx context.Context, h *hub) []result {
 		return unreadable("The CRD of ManagedClusterFacts", err)
 	case crd == nil:
 		return []result{{
-			failed, "The hub does not serve ManagedClusterFacts, so dependencies on APIs and running versions cannot be evaluated",
+			failed, "The hub does not serve ManagedClusterFacts, so APIs of managed clusters are not known, and versions only from objects on the hub",
 			"helm upgrade, or kubectl apply -k deploy/hub",
 		}}
 	}

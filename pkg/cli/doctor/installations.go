@@ -11,7 +11,8 @@ import (
 )
 
 // checkInstallLabels counts labels of ManagedClusters by which Placements install add-ons, and that have no AddOnInstallation. Another writer
-// has set them: Interlock stores the AddOnInstallation before it sets a label.
+// has set them, because Interlock stores the AddOnInstallation before it sets a label. Or a user has deleted the AddOnInstallation to take
+// the add-on over.
 func checkInstallLabels(_ context.Context, h *hub) []result {
 	var labels tally
 	cluster := ""
@@ -34,7 +35,8 @@ func checkInstallLabels(_ context.Context, h *hub) []result {
 		return nil
 	}
 	return []result{{
-		note, fmt.Sprintf("Labels of ManagedClusters that install add-ons, and that another writer than Interlock has set: %s", labels),
+		note, fmt.Sprintf("Labels of ManagedClusters that install add-ons, and that Interlock does not withdraw, "+
+			"because they have no AddOnInstallation: %s", labels),
 		fmt.Sprintf("kubectl get managedcluster %s -o yaml --show-managed-fields", cluster),
 	}}
 }

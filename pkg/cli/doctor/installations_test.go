@@ -29,8 +29,9 @@ func TestInstallations(t *testing.T) {
 		c.Clusters[0].Labels[catalog.InstallLabel("base")] = "true"
 	}
 	runCases(t, "installations", map[string]testCase{
-		"another writer's label": {func(_ objects, c *snapshot.Content) { labeled(c) }, []string{
-			"- Labels of ManagedClusters that install add-ons, and that another writer than Interlock has set: 1, such as base on cluster1" +
+		"a label of another writer, or of an add-on that was taken over": {func(_ objects, c *snapshot.Content) { labeled(c) }, []string{
+			"- Labels of ManagedClusters that install add-ons, and that Interlock does not withdraw, because they have no AddOnInstallation: 1, " +
+				"such as base on cluster1" +
 				" → kubectl get managedcluster cluster1 -o yaml --show-managed-fields",
 		}},
 	})

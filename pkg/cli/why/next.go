@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/policy"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -20,6 +22,9 @@ import (
 // maxNames is the maximum length of the names in a command, in characters. People paste the
 // command and do not read it, but a terminal cuts a line off at 4,096 characters.
 const maxNames = 3000
+
+// maxPolicies is the maximum length of the names of policies in a note, in characters.
+const maxPolicies = 500
 
 // Commands for people: doctor checks the parts of Interlock, describe shows an add-on on a
 // managed cluster, and readFacts shows the reports of addon-agent there.
@@ -85,17 +90,32 @@ func missing(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []s
 		if item.Stopped && fleetState.WaitOf(addOn) == evaluation.WaitRefused {
 			return step{
 				run:  fmt.Sprintf("kubectl get addoninstallation %s -n %s -o yaml", item.AddOn, cluster),
-				note: fmt.Sprintf("the hub refuses to create %s, also by hand: the condition Installed shows its reason", item.AddOn),
+				note: fmt.Sprintf("the hub refuses what installs %s, and may refuse it by hand, too: the condition Installed shows its reason", item.AddOn),
 			}
 		}
 	}
-	if item.Stored {
+	if item.Stored || item.Unset {
 		return step{
-			run:  onClusters("kubectl addon install "+item.AddOn+" --cluster %s --plan", registeredOf(fleetState, clusters)),
-			note: "do not enable it by hand, because its installation by install: Auto waits: the plan shows what it would contradict or break",
+			run: onClusters("kubectl addon install "+item.AddOn+" --cluster %s --plan", registeredOf(fleetState, clusters)),
+			note: "install: Auto requests its installation, so do not enable it by hand: the message and the plan show what is known to " +
+				"prevent it",
 		}
 	}
-	return enable(fleetState, item.AddOn, clusters)
+	todo := enable(fleetState, item.AddOn, clusters)
+	if policies := denying(fleetState, clusters); item.Stopped && len(policies) > 0 {
+		todo.note = fmt.Sprintf("installations by Interlock are denied there by %s: this command goes around that, so ask the administrator first",
+			text.Cut(policy.Named(policies...), maxPolicies))
+	}
+	return todo
+}
+
+// denying returns the policies that deny installations by Interlock on any of the managed clusters, ascending.
+func denying(fleetState *snapshot.Snapshot, clusters []string) []string {
+	policies := sets.New[string]()
+	for _, cluster := range registeredOf(fleetState, clusters) {
+		policies.Insert(fleetState.Declared.Denying(fleetState.Object(cluster).Labels)...)
+	}
+	return sets.List(policies)
 }
 
 // enable returns the step that installs an add-on on managed clusters.

@@ -72,7 +72,8 @@ const (
 	WaitContradiction Wait = "Contradiction"
 	// WaitForPlacement means that its owner lists one Placement, which selects no more managed clusters.
 	WaitForPlacement Wait = "Placement"
-	// WaitRefused means that the API server refuses to create the add-on.
+	// WaitRefused means that the API server refuses a write that installs the add-on: its AddOnInstallation, the add-on itself, or the
+	// label of the managed cluster.
 	WaitRefused Wait = "Refused"
 )
 
@@ -93,8 +94,8 @@ func (w Wait) Explanation(addOn string) string {
 		return fmt.Sprintf("install: Auto installs on no more clusters by one Placement; its owner must list a second one in "+
 			"ClusterManagementAddOn '%s' that selects the label", name)
 	case WaitRefused:
-		return fmt.Sprintf("install: Auto does not succeed, because the hub refuses to create '%s' on this cluster; AddOnInstallation '%s' "+
-			"says why", name, name)
+		return fmt.Sprintf("install: Auto does not succeed, because the hub refuses what installs '%s' on this cluster; AddOnInstallation '%s' "+
+			"says why, or else the log of addon-manager", name, name)
 	default:
 		return fmt.Sprintf("install: Auto pauses, because '%s' was removed from this cluster again and again", name)
 	}

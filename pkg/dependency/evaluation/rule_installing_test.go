@@ -223,6 +223,10 @@ func TestInstallationsThatStop(t *testing.T) {
 			auto, "", waits(evaluation.WaitGivenUp), nil,
 			fails + "; install: Auto pauses, because 'a' was removed from this cluster again and again)",
 		},
+		"Refused": { // the hub can also refuse the AddOnInstallation, or the label of the managed cluster
+			auto, "", waits(evaluation.WaitRefused), nil, fails + "; install: Auto does not succeed, because the hub refuses what installs 'a' " +
+				"on this cluster; AddOnInstallation 'a' says why, or else the log of addon-manager)",
+		},
 		"DeniedMeanwhile":   {auto, "", waits(evaluation.WaitGivenUp), []string{deny}, fails + denies},
 		"NotAskedMeanwhile": {never, "", waits(evaluation.WaitGivenUp), nil, fails + ")"},
 	} {

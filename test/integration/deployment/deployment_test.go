@@ -382,6 +382,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(uninstall.Out).To(gbytes.Say(
 			"installed +1 ManagedClusterAddOns deleted, 0 handed over[^;]*; 1 labels of ManagedClusters withdrawn, 0 stay"))
 		Eventually(isGone).Should(BeTrue())
+		Expect(uninstall.Out).To(gbytes.Say("agent +no addon-agent is left as an add-on on any managed cluster"))
+		Expect(uninstall.Out).To(gbytes.Say("guard +neither the guard nor the gate rule is left"))
 		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
 		Expect(uninstall.Out).To(gbytes.Say(`reports +[1-9]\d* AddOnDependencyReports deleted`))
 		Expect(uninstall.Out).To(gbytes.Say("gates +1 opened and removed"))

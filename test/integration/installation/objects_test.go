@@ -48,7 +48,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		installUnit(ctx, "ia-base", "ia-leaf")
 		Eventually(phase(ctx, "east", "ia-base")).Should(Equal("Installed"))
 		table := tableOf(ctx)
-		Expect(table).To(ContainElement(MatchRegexp(`^NAME +PHASE +REQUESTED BY +SINCE$`)))
+		Expect(table).To(ContainElement(MatchRegexp(`^NAME +PHASE +FIRST REQUESTER +SINCE$`)))
 		Expect(table).To(ContainElement(MatchRegexp(`^ia-base +Installed +ia-leaf +\d+s$`)))
 		uninstall(ctx, "east", "ia-leaf")
 		Eventually(phase(ctx, "east", "ia-base")).Should(Equal("Unused"))
@@ -129,7 +129,7 @@ var _ = Describe("An AddOnInstallation", func() {
 		installation := &dependencyv1alpha1.AddOnInstallation{}
 		Expect(hub.Client.Get(ctx, client.ObjectKey{Namespace: "east", Name: "ie-base"}, installation)).To(Succeed())
 		Expect(installation.Status.Conditions[0].Message).To(ContainSubstring("not in this fleet"))
-		Eventually(message(ctx, "east", "ie-leaf")).Should(ContainSubstring("the hub refuses to create 'ie-base' on this cluster"))
+		Eventually(message(ctx, "east", "ie-leaf")).Should(ContainSubstring("the hub refuses what installs 'ie-base' on this cluster"))
 		for _, object := range policyObjects {
 			Expect(hub.Client.Delete(ctx, object)).To(Succeed())
 		}

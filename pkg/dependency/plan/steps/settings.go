@@ -12,16 +12,39 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// requireSettings adds a problem for each required setting of an edge that has no value.
+// requireSettings adds a problem for each required setting without a value. Edges of add-ons that are installed already count, too: they
+// may be why the user installs the add-on. An edge that the plan need not satisfy does not stop an add-on that other edges need.
 func (i *installing) requireSettings() {
-	i.each(func(addOn string, finding *evaluation.Finding) bool {
-		variables, _ := finding.Settings()
-		target := declaration.Target(finding.Dependency)
-		if lacking := settings.Lacking(variables); lacking != "" && i.hasStep(target) {
-			i.problems.Insert(fmt.Sprintf("'%s' cannot be installed for '%s': %s", text.Name(target), text.Name(addOn), lacking))
+	for _, addOn := range slices.Sorted(maps.Keys(i.planned)) {
+		_, awaited := i.awaited[addOn]
+		findings := settle(i.evaluator, i.cluster, i.planned, addOn)
+		for f := range findings {
+			finding := &findings[f]
+			target, lacking := lackedSettings(finding)
+			switch {
+			case lacking == "" || !i.hasStep(target):
+			case awaited && i.mustSatisfy(finding), !i.byOCM.Has(target) && !i.isNeeded(target):
+				i.problems.Insert(fmt.Sprintf("'%s' cannot be installed for '%s': %s", text.Name(target), text.Name(addOn), lacking))
+			default:
+				i.findings.Insert(fmt.Sprintf("'%s' is installed without what '%s' requests: %s", text.Name(target), text.Name(addOn), lacking))
+			}
 		}
-		return false
-	})
+	}
+}
+
+// lackedSettings returns the add-on of an edge, and the text about its required settings without a value. The text is empty if the edge
+// has no effect on the cluster.
+func lackedSettings(finding *evaluation.Finding) (target, lacking string) {
+	if finding.Dependency == nil || finding.Verdict == evaluation.NotApplicable || finding.Verdict == evaluation.Waived {
+		return "", ""
+	}
+	variables, _ := finding.Settings()
+	return declaration.Target(finding.Dependency), settings.Lacking(variables)
+}
+
+// isNeeded reports whether the plan has an add-on for another one, or Interlock would install it.
+func (i *installing) isNeeded(addOn string) bool {
+	return i.because[addOn].Len() > 0 || len(i.requesters(addOn)) > 0
 }
 
 // reportSettings adds a finding on each configurable add-on with a step: whether it gets the settings that other add-ons request.

@@ -93,6 +93,11 @@ func (i *installing) labelRequesters(addOn string) []string {
 		len(i.evaluator.Denying(i.cluster.Labels)) > 0 {
 		return nil
 	}
+	return i.requesters(addOn)
+}
+
+// requesters returns the planned add-ons, ascending, whose edges with install Auto need a missing add-on, and lack no required setting.
+func (i *installing) requesters(addOn string) []string {
 	var requesters []string
 	others := maps.Clone(i.planned)
 	delete(others, addOn)

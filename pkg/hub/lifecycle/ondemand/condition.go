@@ -22,7 +22,7 @@ const maxRefusal = 1024
 var messages = map[string]string{
 	string(dependencyv1alpha1.PhaseInstalling): "Interlock installs the add-on.",
 	string(dependencyv1alpha1.PhaseInstalled):  "The add-on is installed.",
-	string(dependencyv1alpha1.PhaseUnused):     "No add-on on the cluster uses it any more. Interlock removes it once it was not used for an hour.",
+	string(dependencyv1alpha1.PhaseUnused):     "No add-on on the cluster uses it any more. Interlock removes it after --lifecycle-removal-delay.",
 	string(dependencyv1alpha1.PhaseRemoving):   "Interlock removes the add-on, because none on the cluster uses it any more.",
 	string(dependencyv1alpha1.PhaseKept):       "Another writer has changed the add-on, so Interlock does not remove it.",
 	string(installation.NeedsConsent):          "The owner of the add-on does not let Interlock install it any more.",

@@ -3,6 +3,7 @@ package ondemand
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +100,27 @@ func TestARefusalTakesNothingOfTheBounds(t *testing.T) {
 		t.Errorf("%v, %d are installed", err, b.installed(t))
 	}
 	if b.settle(t); b.stored(t) != "Installed" || b.Inputs.Installations.Wait(keyOn(0, "base")) != evaluation.WaitForInterlock {
+		t.Errorf("stored %s", b.stored(t))
+	}
+}
+
+// A refused AddOnInstallation does not exist, so the message of its dependent may not depend on it.
+func TestARefusedAddOnInstallation(t *testing.T) {
+	b := newBench(t, 1)
+	b.refuseRecords = true
+	b.refuse = func(_ string, key types.NamespacedName) error {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "addoninstallations"}, key.Name, fmt.Errorf("not in this fleet"))
+	}
+	if _, err := b.round(t, time.Minute); err == nil || b.stored(t) != "" || b.installed(t) != 0 {
+		t.Errorf("%v, stored %q, %d are installed", err, b.stored(t), b.installed(t))
+	}
+	wait := b.Inputs.Installations.Wait(keyOn(0, "base"))
+	if got := wait.Explanation("base"); wait != evaluation.WaitRefused || !strings.Contains(got, "or else the log of addon-manager") {
+		t.Errorf("waits for %s: %s", wait, got)
+	}
+	b.refuseRecords = false
+	b.refuse = func(string, types.NamespacedName) error { return nil }
+	if b.settle(t); b.installed(t) != 1 || b.stored(t) != "Installed" {
 		t.Errorf("stored %s", b.stored(t))
 	}
 }

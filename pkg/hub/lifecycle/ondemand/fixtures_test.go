@@ -44,6 +44,8 @@ type bench struct {
 	recorder *events.FakeRecorder
 	// refuse is asked with each write of a ManagedClusterAddOn.
 	refuse func(verb string, key types.NamespacedName) error
+	// refuseRecords is true if refuse is asked with each write of an AddOnInstallation, too.
+	refuseRecords bool
 	// crash is asked with each write of any object, before it and after it.
 	crash    func(write string) error
 	writes   []string
@@ -123,7 +125,8 @@ func (b *bench) interceptor() interceptor.Funcs {
 		if err := b.crash("before " + name); err != nil {
 			return err
 		}
-		if _, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok {
+		_, records := object.(*dependencyv1alpha1.AddOnInstallation)
+		if _, ok := object.(*addonv1alpha1.ManagedClusterAddOn); ok || b.refuseRecords && records {
 			if err := b.refuse(verb, client.ObjectKeyFromObject(object)); err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ func (u *uninstallation) removeAgent(ctx context.Context) (string, error) {
 	if err := agentaddon.Remove(ctx, hub); err != nil {
 		return "", err
 	}
-	return "is not installed as an add-on on any cluster", nil
+	return "no addon-agent is left as an add-on on any managed cluster", nil
 }
 
 func (u *uninstallation) removeGuard(ctx context.Context) (string, error) {
@@ -45,7 +45,7 @@ func (u *uninstallation) removeGuard(ctx context.Context) (string, error) {
 	if err := errors.Join(installer.Remove(ctx, &guard.Rule, u.hub, served), installer.Remove(ctx, &gaterule.Rule, u.hub, served)); err != nil {
 		return "", err
 	}
-	return "is not in force, nor is the gate rule", nil
+	return "neither the guard nor the gate rule is left", nil
 }
 
 // record makes sure that the CRD can be restored without a loss.
