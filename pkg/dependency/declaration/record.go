@@ -104,7 +104,9 @@ func Settled(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
 }
 
 // LostFields reports whether an add-on lacks fields of its record.
-func LostFields(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Restore() != nil }
+func LostFields(addOn *addonv1alpha1.ClusterManagementAddOn) bool {
+	return writtenIn(addOn).Restore() != nil
+}
 
 // Recorded reports whether the annotation of an add-on has all that its fields declare.
 func Recorded(addOn *addonv1alpha1.ClusterManagementAddOn) bool { return writtenIn(addOn).Recorded() }

@@ -146,7 +146,9 @@ func LacksCondition(registered declaration.Declaration, stored Stored) bool {
 
 // forgetsTemplate reports whether an AddOnTemplate waits by the condition, but another writer has removed its name from the related
 // objects. Nothing keeps it from being rolled out then.
-func forgetsTemplate(stored Stored) bool { return gate.Waits(stored.Upgradable) && stored.Waiting == "" }
+func forgetsTemplate(stored Stored) bool {
+	return gate.Waits(stored.Upgradable) && stored.Waiting == ""
+}
 
 func lacksInstallable(registered declaration.Declaration, stored Stored) bool {
 	return stored.Installable == nil && gate.Ordered(registered) && stored.Gate == addonv1alpha1.GateOpen

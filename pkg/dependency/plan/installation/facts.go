@@ -90,7 +90,7 @@ type Installation struct {
 	UnusedSince time.Time
 	// LabeledSince is the time at which Interlock labeled the managed cluster. It is zero if no label installs the add-on.
 	LabeledSince time.Time
-	Undone      Undone
+	Undone       Undone
 }
 
 // Undone counts the removals of a needed add-on by other writers. It is zero without such removals.
