@@ -11,9 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/kube/events"
 )
 
@@ -26,7 +28,8 @@ const (
 	// EventGivenUp is emitted if another writer has changed settings again and again. It is on the add-on with these
 	// settings.
 	EventGivenUp = "SettingGivenUp"
-	// EventUnsteady is emitted if the requests change again and again. It is on the add-on with these settings.
+	// EventUnsteady is emitted if the requests change again and again, or the AddOnDeploymentConfig is deleted again and again. It is on the
+	// add-on with these settings.
 	EventUnsteady = "SettingUnsteady"
 )
 
@@ -79,17 +82,37 @@ func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Requ
 	r.emitted.notes[addOn] = current
 }
 
+// reportGivenUp emits an event about settings that are given up, once for each pause.
+func (r *Reconciler) reportGivenUp(addOn types.NamespacedName, until time.Time) {
+	r.reportPause(addOn, until, EventGivenUp, fmt.Sprintf("The settings that '%s' gets from its dependents are not put back until %s, because another "+
+		"writer has changed AddOnDeploymentConfig '%s' twice within an hour",
+		addOn.Name, until.UTC().Format(time.RFC3339), fleet.SettingsConfigName(addOn.Name)))
+}
+
 // reportUnsteady emits an event about settings whose next change waits long, once for each pause.
-func (r *Reconciler) reportUnsteady(addOn types.NamespacedName, until time.Time, pause time.Duration) {
-	if pause < settings.Noticed || r.unsteady[addOn].Equal(until) {
+func (r *Reconciler) reportUnsteady(config *managedConfig, until time.Time, pause time.Duration) {
+	if pause < settings.Noticed {
 		return
 	}
-	if r.unsteady == nil {
-		r.unsteady = map[types.NamespacedName]time.Time{}
+	addOn := client.ObjectKeyFromObject(config.addOn)
+	note := "The requests of the dependents of '%s' change again and again, so its settings stay as they are until %s: does an expression in " +
+		"valueFrom or when read a setting that it changes?"
+	if config.config == nil {
+		note = "The AddOnDeploymentConfig with the settings of '%s' is deleted again and again, so Interlock does not create it until %s"
 	}
-	r.unsteady[addOn] = until
-	r.warn(addOn, nil, EventUnsteady, fmt.Sprintf("The requests of the dependents of '%s' change again and again, so its settings stay as they are until %s: "+
-		"does an expression in valueFrom or when read a setting that it changes?", addOn.Name, until.UTC().Format(time.RFC3339)))
+	r.reportPause(addOn, until, EventUnsteady, fmt.Sprintf(note, addOn.Name, until.UTC().Format(time.RFC3339)))
+}
+
+// reportPause emits an event about a pause, unless it is the one of the last event.
+func (r *Reconciler) reportPause(addOn types.NamespacedName, until time.Time, reason, note string) {
+	if r.paused[addOn].Equal(until) {
+		return
+	}
+	if r.paused == nil {
+		r.paused = map[types.NamespacedName]time.Time{}
+	}
+	r.paused[addOn] = until
+	r.warn(addOn, nil, reason, note)
 }
 
 func (r *Reconciler) warn(addOn types.NamespacedName, related *corev1.ObjectReference, reason, note string) {

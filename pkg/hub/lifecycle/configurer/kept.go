@@ -3,6 +3,7 @@ package configurer
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,11 +65,33 @@ func (c *managedConfig) desired(content settings.Content) *unstructured.Unstruct
 	config.SetName(fleet.SettingsConfigName(c.addOn.Name))
 	config.SetLabels(map[string]string{names.ManagedBy: names.AddonManager})
 	config.SetAnnotations(map[string]string{addonv1alpha1.SettingsAnnotation: content.Written.String()})
-	config.SetOwnerReferences([]metav1.OwnerReference{{
-		APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn", Name: c.addOn.Name, UID: c.addOn.UID,
-	}})
+	config.SetOwnerReferences([]metav1.OwnerReference{c.owner()})
 	if c.config != nil {
 		config.SetResourceVersion(c.config.GetResourceVersion())
+	}
+	return config
+}
+
+func (c *managedConfig) owner() metav1.OwnerReference {
+	return metav1.OwnerReference{
+		APIVersion: addonv1alpha1.GroupVersion.String(),
+		Kind:       "ManagedClusterAddOn",
+		Name:       c.addOn.Name,
+		UID:        c.addOn.UID,
+	}
+}
+
+// givenUp returns the stored object with the record of a pause. Its spec stays as another writer has left it, and the rest of the
+// annotation as it was last written. So the change still counts as undone after the pause.
+func (c *managedConfig) givenUp(record settings.Undone) *unstructured.Unstructured {
+	config, written := c.config.DeepCopy(), c.state().Written
+	written.Undone = record
+	annotations := map[string]string{}
+	maps.Copy(annotations, config.GetAnnotations())
+	annotations[addonv1alpha1.SettingsAnnotation] = written.String()
+	config.SetAnnotations(annotations)
+	if !c.owned() {
+		config.SetOwnerReferences(append(config.GetOwnerReferences(), c.owner()))
 	}
 	return config
 }
