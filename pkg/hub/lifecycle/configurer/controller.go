@@ -72,22 +72,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	if len(requests) == 0 && !fleet.RefersToSettings(addOn) { // thousands of installed add-ons have no settings, so nothing is read for them
-		r.report(key, nil, settings.Agreed{}, "")
+		r.report(key, findings{})
 		return reconcile.Result{}, nil
 	}
 	config, problem, err := r.read(ctx, key)
 	switch {
 	case err != nil:
 		return reconcile.Result{}, err
-	case config == nil:
-		r.report(key, requests, settings.Agreed{}, problem)
+	case config == nil || problem != "":
+		r.report(key, findings{requests: requests, problem: problem, awaited: config.awaited()})
 		return reconcile.Result{}, nil
 	case config.config != nil && !complete:
 		return reconcile.Result{}, nil // the stored settings stay meanwhile
 	}
 	agreed := settings.Agree(requests)
-	r.report(key, requests, agreed, "")
-	return r.settle(ctx, config, agreed, now)
+	result, err := r.settle(ctx, config, agreed, now)
+	if problem := refusal(config, err); err == nil || problem != "" { // any other error keeps the events as they are
+		r.report(key, findings{requests: requests, agreed: agreed, problem: problem, awaited: config.awaited()})
+	}
+	return result, err
 }
 
 // concerns reports whether an add-on may have settings: Interlock has installed it, or it refers to the
@@ -154,41 +157,40 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 }
 
 // read reads the AddOnDeploymentConfig of an add-on with its inputs. The problem is the reason why Interlock may not write
-// it.
-func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*managedConfig, string, error) {
-	config := &managedConfig{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
+// it. The result is nil if the add-on is not installed or not registered.
+func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (config *managedConfig, problem string, err error) {
+	config = &managedConfig{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
 	if err := r.Live.Get(ctx, key, config.addOn); err != nil {
 		return nil, "", client.IgnoreNotFound(err)
 	}
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	own := types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
 	if err := r.Live.Get(ctx, types.NamespacedName{Name: key.Name}, registered); err != nil {
 		return nil, "", client.IgnoreNotFound(err)
+	}
+	own := types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
+	if config.config, err = r.config(ctx, own); err != nil {
+		return nil, "", err
 	}
 	displaced, ok := supported(registered)
 	switch configs := referenced(config.addOn); {
 	case !ok:
-		return nil, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
+		return config, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
 	case len(configs) != 1 || configs[0] != own:
-		return nil, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Where it does, Interlock "+
-			"keeps the settings there", own), nil
+		return config, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Where it does, "+
+			"Interlock keeps the settings there", own), nil
 	}
 	r.Changes.setDisplaced(displaced, key)
-	var err error
 	if displaced != (types.NamespacedName{}) {
 		config.displaced, err = r.config(ctx, displaced)
 		switch {
 		case err != nil:
 			return nil, "", err
 		case config.displaced == nil: // an empty one in its place would move agents, and remove their registries
-			return nil, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
+			return config, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
 		}
 	}
-	if config.config, err = r.config(ctx, own); err != nil {
-		return nil, "", err
-	}
 	if config.config != nil && !madeByInterlock(config.config) {
-		return nil, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name), nil
+		return config, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name), nil
 	}
 	return config, "", nil
 }

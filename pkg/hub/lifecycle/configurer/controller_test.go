@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -37,12 +40,24 @@ import (
 
 var base = types.NamespacedName{Namespace: "c", Name: "base"}
 
+// recorder keeps emitted events, and the add-ons that they are on.
+type recorder struct {
+	*events.FakeRecorder
+	addOns []string
+}
+
+// Eventf implements events.EventRecorder.
+func (r *recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	r.addOns = append(r.addOns, regarding.(*corev1.ObjectReference).Name)
+	r.FakeRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
+}
+
 // bench is a reconciler on a fake hub, on whose cluster c the add-on leaf requests the mode grpc of base.
 type bench struct {
 	*Reconciler
 	hub      client.Client
 	clock    *clocktesting.FakePassiveClock
-	recorder *events.FakeRecorder
+	recorder *recorder
 	// refused is the error of reads of a kind, or of "apply".
 	refused map[string]error
 	// applied counts writes of settings, and patched those of the annotation only.
@@ -55,7 +70,7 @@ func newBench(t *testing.T) *bench {
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{recorder: events.NewFakeRecorder(100), clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), refused: map[string]error{}}
+	b := &bench{recorder: &recorder{FakeRecorder: events.NewFakeRecorder(100)}, clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), refused: map[string]error{}}
 	registered := fixture.Specified(t, "base", `{installStrategy: {type: Manual}, supportedConfigs: [{group: addon.open-cluster-management.io,
 		resource: addondeploymentconfigs, defaultConfig: {namespace: d, name: default}}]}`)
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
@@ -204,8 +219,7 @@ func TestTheReferenceIsEnough(t *testing.T) {
 	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}, nil)
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}
 	b.change(t, installed, "metadata: {labels: null}")
-	b.change(t, installed, "status: {configReferences: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, "+
-		"name: interlock-base, namespace: c, desiredConfig: {name: interlock-base, namespace: c, specHash: ''}}]}")
+	b.refer(t)
 	if config, emitted, _ := b.reconcile(t); config.Name == "" || len(emitted) > 0 || b.applied != 1 {
 		t.Errorf("got %v, %v", config.Spec, emitted)
 	}
@@ -497,6 +511,118 @@ func TestErrors(t *testing.T) {
 		if len(b.recorder.Events) > 0 || b.applied > 0 {
 			t.Errorf("%s: %d events, %d writes", kind, len(b.recorder.Events), b.applied)
 		}
+	}
+}
+
+// refer sets the status that OCM writes for a reference to an AddOnDeploymentConfig that does not exist.
+func (b *bench) refer(t *testing.T) {
+	t.Helper()
+	b.change(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}},
+		"status: {configReferences: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, "+
+			"name: interlock-base, namespace: c, desiredConfig: {name: interlock-base, namespace: c, specHash: ''}}]}")
+}
+
+// Without an event, a refusal or a missing default is in the log only, and the add-on is never deployed.
+func TestWhatKeepsAConfigFromBeingCreated(t *testing.T) {
+	resource := schema.GroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: fleet.ResourceConfig}
+	missing := func(t *testing.T, b *bench) {
+		t.Helper()
+		byDefault := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
+		if err := b.hub.Delete(t.Context(), byDefault); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(err error) func(*testing.T, *bench) {
+		return func(_ *testing.T, b *bench) { b.refused["apply"] = err }
+	}
+	forbidden := refused(apierrors.NewForbidden(resource, "interlock-base", errors.New("exceeded quota: settings")))
+	for name, test := range map[string]struct {
+		prepare     func(*testing.T, *bench)
+		unrequested bool
+		on, note    string
+	}{
+		"Refused": {forbidden, false, "leaf", "OCM does not deploy 'base' until AddOnDeploymentConfig 'interlock-base' with its settings exists: the hub " +
+			"refuses to store its settings: addondeploymentconfigs.addon.open-cluster-management.io \"interlock-base\" is forbidden: exceeded quota: settings"},
+		"RefusedWithoutADependent":    {forbidden, true, "base", "is forbidden: exceeded quota: settings"},
+		"NoNamespace":                 {refused(apierrors.NewNotFound(resource, "c")), false, "leaf", "not found"},
+		"NoDefault":                   {missing, false, "leaf", "with its settings exists: its default AddOnDeploymentConfig 'd/default' is not found"},
+		"NoDefaultWithoutADependent":  {missing, true, "base", "with its settings exists: its default AddOnDeploymentConfig 'd/default' is not found"},
+		"BusyIsNoRefusal":             {refused(apierrors.NewTooManyRequests("later", 1)), false, "", ""},
+		"ConflictIsNoRefusal":         {refused(apierrors.NewConflict(resource, "interlock-base", nil)), false, "", ""},
+		"NoConnectionIsNoRefusal":     {refused(errors.New("connection refused")), false, "", ""},
+		"BusyWithoutADependentEither": {refused(apierrors.NewTooManyRequests("later", 1)), true, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.refer(t)
+			if test.unrequested {
+				b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}, nil)
+			}
+			test.prepare(t, b)
+			for range 3 { // it is tried again
+				_, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base})
+				if (err != nil) != (b.refused["apply"] != nil) {
+					t.Fatal(err)
+				}
+			}
+			if test.on == "" {
+				if len(b.recorder.addOns) > 0 {
+					t.Errorf("emitted %s", <-b.recorder.Events)
+				}
+				return
+			}
+			if !slices.Equal(b.recorder.addOns, []string{test.on}) {
+				t.Fatalf("events on %q, want one on %s", b.recorder.addOns, test.on)
+			}
+			if got := <-b.recorder.Events; !strings.HasPrefix(got, "Warning "+EventUnset+" ") || !strings.Contains(got, test.note) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+func TestARefusedChange(t *testing.T) {
+	b := newBench(t)
+	b.reconcile(t)
+	b.request("leaf", "http")
+	b.refused["apply"] = apierrors.NewForbidden(schema.GroupResource{Resource: fleet.ResourceConfig}, "interlock-base", errors.New("a rule denies it"))
+	refuse := func() {
+		t.Helper()
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); !apierrors.IsForbidden(err) {
+			t.Fatal(err)
+		}
+		if got := <-b.recorder.Events; !strings.Contains(got, "No setting of 'base' is set: the hub refuses to store its settings. What is set stays as "+
+			"it is until then: ") {
+			t.Errorf("got %q", got)
+		}
+	}
+	refuse()
+	delete(b.refused, "apply")
+	if config, emitted, _ := b.reconcile(t); mode(config) != "http" || len(emitted) > 0 {
+		t.Errorf("got %v, emitted %q", config.Spec, emitted)
+	}
+	b.refused["apply"] = apierrors.NewForbidden(schema.GroupResource{Resource: fleet.ResourceConfig}, "interlock-base", errors.New("a rule denies it"))
+	b.request("leaf", "quic")
+	refuse()
+}
+
+// An add-on that Interlock has installed may have no dependent any more when OCM writes the reference to its status.
+func TestANewReferenceTriggers(t *testing.T) {
+	b := newBench(t)
+	read := func() *addonv1alpha1.ManagedClusterAddOn {
+		installed := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := b.hub.Get(t.Context(), base, installed); err != nil {
+			t.Fatal(err)
+		}
+		return installed
+	}
+	before := read()
+	b.refer(t)
+	if !configured().Update(event.TypedUpdateEvent[addOn]{ObjectOld: before, ObjectNew: read()}) {
+		t.Error("it is not triggered")
+	}
+	if configured().Update(event.TypedUpdateEvent[addOn]{ObjectOld: read(), ObjectNew: read()}) {
+		t.Error("it is triggered without a change")
 	}
 }
 

@@ -23,7 +23,8 @@ import (
 const (
 	// EventConflict is emitted if dependents request different values for a variable. It is on each of them.
 	EventConflict = "SettingConflict"
-	// EventUnset is emitted if a requested setting is not set. It is on the dependent.
+	// EventUnset is emitted if a requested setting is not set. It is on the dependent. If nothing is requested, and OCM waits for the
+	// AddOnDeploymentConfig, it is on the add-on itself.
 	EventUnset = "SettingUnset"
 	// EventGivenUp is emitted if another writer has changed settings again and again. It is on the add-on with these
 	// settings.
@@ -42,28 +43,55 @@ type emitted struct {
 
 func (e *emitted) forget(addOn types.NamespacedName) { delete(e.notes, addOn) }
 
-// report emits events on conflicts and missing settings of an add-on. The problem is the reason why no setting is set, or
-// empty.
-func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Request, agreed settings.Agreed, problem string) {
-	current := map[[4]string]bool{}
-	for _, conflict := range agreed.Conflicts {
+// findings are the subjects of events on the settings of an add-on.
+type findings struct {
+	requests []settings.Request
+	agreed   settings.Agreed
+	// problem is the reason why no setting is set, or empty.
+	problem string
+	// awaited is whether OCM waits for the AddOnDeploymentConfig, because it does not exist.
+	awaited bool
+}
+
+// notes returns the content of the current events.
+func (f *findings) notes(addOn string) map[[4]string]bool {
+	notes := map[[4]string]bool{}
+	for _, conflict := range f.agreed.Conflicts {
 		for _, dependent := range conflict.Dependents {
 			note := fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons request different values: %s",
-				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))
-			current[[4]string{EventConflict, dependent, conflict.Variable, note}] = true
+				conflict.Variable, addOn, strings.Join(conflict.Dependents, ", "))
+			notes[[4]string{EventConflict, dependent, conflict.Variable, note}] = true
 		}
 	}
-	for _, request := range requests {
-		if problem != "" {
-			current[[4]string{EventUnset, request.Dependent, "", fmt.Sprintf("No setting of '%s' is set: %s", addOn.Name, problem)}] = true
+	for _, request := range f.requests {
+		if f.problem != "" {
+			notes[[4]string{EventUnset, request.Dependent, "", f.unset(addOn)}] = true
 		}
 		for _, variable := range request.Variables {
 			if variable.Problem != "" {
-				note := fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)
-				current[[4]string{EventUnset, request.Dependent, variable.Name, note}] = true
+				note := fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn, variable.Problem)
+				notes[[4]string{EventUnset, request.Dependent, variable.Name, note}] = true
 			}
 		}
 	}
+	if len(f.requests) == 0 && f.awaited && f.problem != "" {
+		notes[[4]string{EventUnset, addOn, "", f.unset(addOn)}] = true
+	}
+	return notes
+}
+
+// unset returns the note about the problem.
+func (f *findings) unset(addOn string) string {
+	if f.awaited {
+		return fmt.Sprintf("OCM does not deploy '%s' until AddOnDeploymentConfig '%s' with its settings exists: %s",
+			addOn, fleet.SettingsConfigName(addOn), f.problem)
+	}
+	return fmt.Sprintf("No setting of '%s' is set: %s", addOn, f.problem)
+}
+
+// report emits the events on conflicts and missing settings of an add-on that are new.
+func (r *Reconciler) report(addOn types.NamespacedName, found findings) {
+	current := found.notes(addOn.Name)
 	reported := r.emitted.notes[addOn]
 	for _, event := range slices.SortedFunc(maps.Keys(current), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
 		if !reported[event] {
