@@ -70,6 +70,12 @@ func TestWhyHasNextSteps(t *testing.T) {
 		content.AddOns = append(content.AddOns, addOn)
 		return content
 	}
+	undeployed := func(config string) snapshot.Content {
+		content := silent("", addonv1alpha1.ManagedClusterAddOn{})
+		last := &content.AddOns[len(content.AddOns)-1]
+		last.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{awaited("c1", config)}
+		return content
+	}
 	var elsewhere, hostile addonv1alpha1.ManagedClusterAddOn
 	elsewhere.Annotations, elsewhere.Status.Namespace = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "hosting"}, "bs"
 	hostile.Status.Namespace = "$(reboot)"
@@ -97,6 +103,15 @@ func TestWhyHasNextSteps(t *testing.T) {
 		}},
 		"its own check fails": {silent("ProbeUnavailable", addonv1alpha1.ManagedClusterAddOn{}), []string{": its health check fails."}},
 		"it has not reported": {silent("", addonv1alpha1.ManagedClusterAddOn{}), []string{": it has not reported yet."}},
+		"its settings do not exist": {undeployed("interlock-b"), []string{
+			"note       OCM deploys nothing until AddOnDeploymentConfig c1/interlock-b exists: addon-manager with --lifecycle creates it, and an event " +
+				"SettingUnset says what keeps it from that\n",
+			"run        kubectl get events -n c1 --field-selector reason=SettingUnset\n",
+		}},
+		"its own configuration does not exist": {undeployed("mine"), []string{
+			"note       OCM deploys nothing until AddOnDeploymentConfig c1/mine exists: create it, or correct spec.configs",
+			"run        kubectl describe managedclusteraddon b -n c1\n",
+		}},
 		"a name that a shell could run": {silent("ProbeUnavailable", hostile), []string{
 			"run        kubectl describe managedclusteraddon b -n c1\n",
 		}},
@@ -126,6 +141,47 @@ func TestWhyHasNextSteps(t *testing.T) {
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+// awaited returns the reference that OCM stores while an AddOnDeploymentConfig does not exist.
+func awaited(namespace, name string) ocmv1alpha1.ConfigReference {
+	return ocmv1alpha1.ConfigReference{
+		ConfigGroupResource: ocmv1alpha1.ConfigGroupResource{Group: ocmv1alpha1.GroupName, Resource: "addondeploymentconfigs"},
+		DesiredConfig:       &ocmv1alpha1.ConfigSpecHash{ConfigReferent: ocmv1alpha1.ConfigReferent{Namespace: namespace, Name: name}},
+	}
+}
+
+// The dependency itself declares nothing, and may have no dependent yet.
+func TestWhyAnAddOnIsNotDeployed(t *testing.T) {
+	for name, test := range map[string]struct {
+		available []metav1.Condition
+		hash      string
+		want      bool
+	}{
+		"nothing is reported": {want: true},
+		"its lease is missing": {available: []metav1.Condition{{
+			Type: "Available", Status: metav1.ConditionUnknown, Reason: "ManagedClusterAddOnLeaseNotFound",
+		}}, want: true},
+		"it runs with its former configuration": {available: []metav1.Condition{{Type: "Available", Status: metav1.ConditionTrue}}},
+		"its configuration exists":              {hash: "hash"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := small("b", "b")
+			addOn := &content.AddOns[0]
+			addOn.Status.Conditions = test.available
+			reference := awaited("c1", "interlock-b")
+			reference.DesiredConfig.SpecHash = test.hash
+			addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{reference}
+			for _, arguments := range [][]string{{"b", "-n", "c1"}, {"b"}, nil} {
+				got := run(t, append([]string{"why", "--from", file(t, content)}, arguments...)...)
+				const note = "1 add-on is not available although no dependency fails, such as b on c1: OCM deploys nothing until AddOnDeploymentConfig " +
+					"c1/interlock-b exists: addon-manager with --lifecycle creates it, and an event SettingUnset says what keeps it from that"
+				if strings.Contains(got, note) != test.want {
+					t.Errorf("%v: got\n%s", arguments, got)
 				}
 			}
 		})

@@ -88,6 +88,15 @@ func RefersToSettings(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		first.DesiredConfig.Namespace == addOn.Namespace && first.DesiredConfig.Name == SettingsConfigName(addOn.Name)
 }
 
+// AwaitedConfig returns the AddOnDeploymentConfig to which an add-on refers first, if OCM has not found it. OCM deploys nothing then.
+func AwaitedConfig(addOn *addonv1alpha1.ManagedClusterAddOn) (types.NamespacedName, bool) {
+	first := firstReference(addOn.Status.ConfigReferences, deploymentConfigs)
+	if first == nil || first.DesiredConfig == nil || first.DesiredConfig.SpecHash != "" || first.DesiredConfig.Name == "" {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: first.DesiredConfig.Namespace, Name: first.DesiredConfig.Name}, true
+}
+
 // SettingsReference returns the reference of a ManagedClusterAddOn to that AddOnDeploymentConfig.
 func SettingsReference(addOn types.NamespacedName) ocmv1alpha1.AddOnConfig {
 	return ConfigReference(types.NamespacedName{Namespace: addOn.Namespace, Name: SettingsConfigName(addOn.Name)})

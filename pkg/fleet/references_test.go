@@ -207,3 +207,31 @@ func addOnFrameworkVariables(t *testing.T, stored configs, installed *addonv1alp
 	}
 	return want
 }
+
+func TestAwaitedConfig(t *testing.T) {
+	missing, found := reference(configResource, "c", "interlock-a", ""), reference(configResource, "c", "mine", "")
+	missing.DesiredConfig.SpecHash = ""
+	unnamed := reference(configResource, "c", "mine", "")
+	unnamed.DesiredConfig = &ocmv1alpha1.ConfigSpecHash{}
+	for name, test := range map[string]struct {
+		references []ocmv1alpha1.ConfigReference
+		want       string
+	}{
+		"None":         {},
+		"Template":     {references: []ocmv1alpha1.ConfigReference{reference(templateResource, "", "a", "")}},
+		"Missing":      {references: []ocmv1alpha1.ConfigReference{missing}, want: "c/interlock-a"},
+		"Found":        {references: []ocmv1alpha1.ConfigReference{found}},
+		"OnlyTheFirst": {references: []ocmv1alpha1.ConfigReference{found, missing}},
+		"NotDesired":   {references: []ocmv1alpha1.ConfigReference{reference(configResource, "c", "", "mine")}},
+		"WithoutAName": {references: []ocmv1alpha1.ConfigReference{unnamed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			addOn := &addonv1alpha1.ManagedClusterAddOn{}
+			addOn.Status.ConfigReferences = test.references
+			config, ok := AwaitedConfig(lean(addOn))
+			if ok != (test.want != "") || ok && config.String() != test.want {
+				t.Errorf("got %s, %t", config, ok)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation/cause"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // APIVersion is the apiVersion of all reports.
@@ -243,6 +245,9 @@ func (f *finder) addUnexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findin
 			gated.Reason = installable.Message
 		}
 		f.report.Gated = append(f.report.Gated, gated)
+	case waitsForConfig(addOn):
+		f.report.FailingThemselves = append(f.report.FailingThemselves,
+			Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: AwaitedConfig(addOn)})
 	case available != nil && available.Status != metav1.ConditionTrue:
 		if available.Reason != addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied {
 			f.report.FailingThemselves = append(f.report.FailingThemselves,
@@ -257,6 +262,26 @@ func (f *finder) addUnexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findin
 	case isFailure(degraded) && slices.ContainsFunc(findings, evaluation.Finding.Held):
 		f.report.LastKnown = append(f.report.LastKnown, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
 	}
+}
+
+// waitsForConfig reports whether an add-on is not available and OCM does not deploy it, because an AddOnDeploymentConfig does not exist.
+func waitsForConfig(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
+	available := fleet.Available(addOn)
+	return AwaitedConfig(addOn) != "" && (available == nil || available.Status != metav1.ConditionTrue)
+}
+
+// AwaitedConfig returns the text about the AddOnDeploymentConfig that keeps OCM from deploying an add-on, because it does not exist. It is
+// empty if there is none.
+func AwaitedConfig(addOn *addonv1alpha1.ManagedClusterAddOn) string {
+	config, ok := fleet.AwaitedConfig(addOn)
+	if !ok {
+		return ""
+	}
+	remedy := "create it, or correct spec.configs or the default in the ClusterManagementAddOn"
+	if fleet.RefersToSettings(addOn) {
+		remedy = "addon-manager with --lifecycle creates it, and an event SettingUnset says what keeps it from that"
+	}
+	return fmt.Sprintf("OCM deploys nothing until AddOnDeploymentConfig %s/%s exists: %s", text.Name(config.Namespace), text.Name(config.Name), remedy)
 }
 
 // isFailure reports whether addon-manager has set Degraded because a dependency fails.

@@ -12,15 +12,23 @@ import (
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
 )
 
 // notAvailable returns the next step for an add-on whose own agent does not work. The agent has
 // to be repaired on its cluster, which the plugin cannot access. So the step has a note that names
-// the cluster and namespace.
+// the cluster and namespace. There is no agent yet if OCM waits for the add-on's configuration.
 func notAvailable(fleetState *snapshot.Snapshot, addOn, cluster string) step {
 	next := step{run: fmt.Sprintf(describe, addOn, cluster)}
 	installed := fleetState.AddOnOn(types.NamespacedName{Namespace: cluster, Name: addOn})
 	if installed == nil {
+		return next
+	}
+	if awaited := report.AwaitedConfig(installed); awaited != "" {
+		next.note = awaited
+		if fleet.RefersToSettings(installed) {
+			next.run = fmt.Sprintf(unsetSettings, cluster)
+		}
 		return next
 	}
 	host := cmp.Or(installed.Annotations[ocmv1alpha1.HostingClusterNameAnnotationKey], cluster)

@@ -27,11 +27,13 @@ const maxNames = 3000
 const maxPolicies = 500
 
 // Commands for people: doctor checks the parts of Interlock, describe shows an add-on on a
-// managed cluster, and readFacts shows the reports of addon-agent there.
+// managed cluster, readFacts shows the reports of addon-agent there, and unsetSettings shows why
+// addon-manager does not set the settings of add-ons there.
 const (
-	doctor    = "kubectl addon doctor"
-	describe  = "kubectl describe managedclusteraddon %s -n %s"
-	readFacts = "kubectl get managedclusterfacts %s -n %s -o yaml"
+	doctor        = "kubectl addon doctor"
+	describe      = "kubectl describe managedclusteraddon %s -n %s"
+	readFacts     = "kubectl get managedclusterfacts %s -n %s -o yaml"
+	unsetSettings = "kubectl get events -n %s --field-selector reason=SettingUnset"
 )
 
 // step is the next step of a person about a cause.

@@ -219,3 +219,13 @@ func configure(name, template string) func(ctx context.Context, cluster string) 
 		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 	}
 }
+
+// setMode changes the variable mode in the settings of an add-on, as a user does.
+func setMode(name string) func(ctx context.Context, cluster string) {
+	return func(ctx context.Context, cluster string) {
+		GinkgoHelper()
+		config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "interlock-" + name}}
+		const patch = `{"spec": {"customizedVariables": [{"name": "mode", "value": "http"}]}}`
+		Expect(hub.Client.Patch(ctx, config, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
+	}
+}

@@ -60,6 +60,15 @@ func auto(name string) string {
 	return "dependencies: [{name: " + name + ", install: Auto, removal: WithLastDependent}]"
 }
 
+// sealing registers an add-on, and another one that has it installed with a sealed variable.
+func sealing(prefix string) func(context.Context) {
+	return registering(
+		registration(prefix+"-base", onDemand, manual, "supportedConfigs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs}]"),
+		registration(prefix+"-leaf", "", manual, "dependencies: [{name: "+prefix+"-base, install: Auto, "+
+			"settings: {policy: Seal, variables: [{name: mode, value: grpc}]}}]"),
+	)
+}
+
 // waitingTemplate completes a scenario of an add-on whose first AddOnTemplate runs. Its second one waits for an add-on that is not
 // installed.
 func waitingTemplate(prefix string, s scenario) scenario {
@@ -145,6 +154,22 @@ func scenarios() []TableEntry {
 			act: install(strings.Replace(addOn("k-base", ""), "spec: {}", `spec: {configs: [{group: addon.open-cluster-management.io,
 				resource: addondeploymentconfigs, namespace: CLUSTER, name: interlock-k-base}]}`, 1)),
 			final: []string{"settings interlock-k-base"},
+		}),
+		entry("puts sealed settings back", scenario{
+			register:  sealing("e"),
+			installed: []string{addOn("e-leaf", "")},
+			prepared:  "settings interlock-e-base, undone 0 times",
+			act:       setMode("e-base"),
+			final:     []string{"settings interlock-e-base, undone 1 times, given up false"},
+		}),
+		entry("gives up settings that another writer undoes", scenario{
+			register:       sealing("v"),
+			installed:      []string{addOn("v-leaf", "")},
+			afterInstalled: "settings interlock-v-base, undone 0 times",
+			change:         setMode("v-base"),
+			prepared:       "settings interlock-v-base, undone 1 times, given up false",
+			act:            setMode("v-base"),
+			final:          []string{"settings interlock-v-base, undone 2 times, given up true"},
 		}),
 		entry("opens a gate", scenario{
 			register: registering(

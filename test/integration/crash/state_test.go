@@ -15,6 +15,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 )
 
 // withoutAgent is the annotation of an add-on that the suite does not report as available.
@@ -65,8 +66,8 @@ func state(ctx context.Context, cluster string) (string, error) {
 			lines = append(lines, "label "+label)
 		}
 	}
-	settings, err := describeSettings(ctx, cluster)
-	lines = append(lines, settings...)
+	configs, err := describeSettings(ctx, cluster)
+	lines = append(lines, configs...)
 	slices.Sort(lines)
 	return strings.ReplaceAll(strings.Join(lines, "\n"), cluster, "CLUSTER"), err
 }
@@ -127,7 +128,8 @@ func describeSettings(ctx context.Context, cluster string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, "settings "+config.GetName()+": "+string(spec))
+		record := settings.ReadWritten(config.GetAnnotations()[addonv1alpha1.SettingsAnnotation]).Undone
+		lines = append(lines, fmt.Sprintf("settings %s, undone %d times, given up %t: %s", config.GetName(), record.Count, !record.Again.IsZero(), spec))
 	}
 	return lines, nil
 }

@@ -296,7 +296,8 @@ type AddonRequirements struct {
 type ClaimRequirement string
 
 // SettingsAnnotation is the annotation of an AddOnDeploymentConfig that Interlock keeps. Its value lists the variables that
-// Interlock set, and the variables that it seals. Interlock compares it with the variables to detect other writers.
+// Interlock set, and the variables that it seals. Interlock compares it with the variables to detect other writers, and
+// records there how often they have undone the settings, and until when it leaves them undone.
 const SettingsAnnotation = "dependency.addon.open-cluster-management.io/settings"
 
 // DependencySettings are variables that an add-on gets where Interlock installs it.

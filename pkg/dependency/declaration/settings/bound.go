@@ -3,54 +3,54 @@ package settings
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/undone"
 )
 
-// Bound limits the repair of settings that other writers undo. The zero value is ready for use. It is not safe for concurrent use.
-type Bound struct {
-	undone map[types.NamespacedName]undoing
+// Undone is the record of other writers that undo settings. It is stored with the settings, so that a new leader continues with it.
+type Undone struct {
+	// Count is the number of times in a row.
+	Count int `json:"count,omitempty"`
+	// Last is the time of the last one, or the time when the settings were put back after a pause.
+	Last time.Time `json:"last,omitzero"`
+	// Again is the end of the pause in which Interlock writes no settings. It is zero if there is no pause.
+	Again time.Time `json:"again,omitzero"`
 }
 
-// undoing has the time when settings were last undone, their number in a row, and the end of the period in which they are given up.
-type undoing struct {
-	at, until time.Time
-	count     int
-}
-
-// Undone records that another writer has undone the settings of an add-on on a managed cluster. It returns the time until which they
-// are given up, and whether that period begins now. The time is zero if Interlock puts the settings back.
-func (b *Bound) Undone(addOn types.NamespacedName, now time.Time) (until time.Time, begins bool) {
-	if b.undone == nil {
-		b.undone = map[types.NamespacedName]undoing{}
-	}
-	last := b.undone[addOn]
-	switch {
-	case now.Before(last.until):
-		return last.until, false
-	case !last.until.IsZero(): // the same change as the one that began the period
-		last.until, last.at = time.Time{}, now
-		b.undone[addOn] = last
-		return time.Time{}, false
-	case now.Sub(last.at) > undone.Within:
-		last.count = 0
-	}
-	last.at, last.count = now, last.count+1
-	if pause := undone.Pause(last.count); pause > 0 {
-		last.until = now.Add(pause)
-	}
-	b.undone[addOn] = last
-	return last.until, !last.until.IsZero()
-}
-
-// GivenUp returns the time until which settings are given up. It is zero if they are not.
-func (b *Bound) GivenUp(addOn types.NamespacedName, now time.Time) time.Time {
-	if until := b.undone[addOn].until; now.Before(until) {
-		return until
+// GivenUp returns the time until which settings are given up. It is zero if they are not. A pause that is far longer than the longest
+// one is ignored, because Interlock has not written it.
+func (u Undone) GivenUp(now time.Time) time.Time {
+	if now.Before(u.Again) && !u.foreign(now) {
+		return u.Again
 	}
 	return time.Time{}
 }
 
-// Forget drops the record of an add-on that was deleted.
-func (b *Bound) Forget(addOn types.NamespacedName) { delete(b.undone, addOn) }
+// foreign reports whether the record has a time that Interlock cannot have written. Clocks of two leaders may differ.
+func (u Undone) foreign(now time.Time) bool {
+	limit := now.Add(2 * undone.Longest)
+	return u.Again.After(limit) || u.Last.After(limit) || u.Count < 0
+}
+
+// Next returns the record to store with the next write, outside a pause. undoneNow is whether another writer has undone the settings. If
+// that makes Interlock give them up, the result has a new pause, and the write has to leave the settings as they are.
+func (u Undone) Next(now time.Time, undoneNow bool) Undone {
+	now = now.UTC().Truncate(time.Second) // the stored time is the one that the event shows
+	lastEvent := u.Last
+	if u.Again.After(lastEvent) {
+		lastEvent = u.Again
+	}
+	if now.Sub(lastEvent) > undone.Within || u.foreign(now) {
+		u = Undone{}
+	}
+	switch {
+	case !u.Again.IsZero(): // the change that began the pause is put back now
+		return Undone{Count: u.Count, Last: now}
+	case !undoneNow:
+		return u
+	}
+	u.Count, u.Last = u.Count+1, now
+	if pause := undone.Pause(u.Count); pause > 0 {
+		u.Again = now.Add(pause)
+	}
+	return u
+}

@@ -24,6 +24,8 @@ type Written struct {
 	Sealed []string `json:"sealed,omitempty"`
 	// Rest is the digest of all other fields.
 	Rest string `json:"rest,omitempty"`
+	// Undone is the record of other writers that undo the settings. Make keeps it as it is.
+	Undone Undone `json:"undone,omitzero"`
 }
 
 // ReadWritten parses an annotation. An unreadable annotation counts as empty.
@@ -39,7 +41,7 @@ func ReadWritten(annotation string) Written {
 func (w Written) String() string {
 	encoded, err := json.Marshal(w)
 	if err != nil {
-		return err.Error() // strings always have an encoding
+		return err.Error() // strings and times of these years always have an encoding
 	}
 	return string(encoded)
 }
@@ -75,7 +77,11 @@ func Make(agreed Agreed, state State) Content {
 			rest[key] = value
 		}
 	}
-	content := Content{Spec: maps.Clone(rest), Written: Written{Variables: map[string]string{}, Rest: digest(rest)}}
+	content := Content{Spec: maps.Clone(rest), Written: Written{
+		Variables: map[string]string{},
+		Rest:      digest(rest),
+		Undone:    state.Written.Undone,
+	}}
 	content.Changed = state.Stored == nil || content.Written.Rest != state.Written.Rest
 	for key, value := range rest {
 		if stored, exists := state.Stored[key]; !exists || !equality.Semantic.DeepEqual(stored, value) {

@@ -39,13 +39,11 @@ type Reconciler struct {
 	// FirstPass ends after this leader has assessed each add-on. It is nil if that is not awaited.
 	FirstPass *firstpass.Pass
 
-	bound   settings.Bound
+	// pace limits the rate of writes of this process. All that has to outlive it is in the annotation of the AddOnDeploymentConfig.
 	pace    settings.Pace
 	emitted emitted
-	// written has the add-ons whose AddOnDeploymentConfig this process has seen.
-	written map[types.NamespacedName]bool
-	// unsteady has the end of the pause of add-ons whose settings change all the time, as in the last event.
-	unsteady map[types.NamespacedName]time.Time
+	// paused has the end of the pause of add-ons whose settings are given up or change all the time, as in the last event.
+	paused map[types.NamespacedName]time.Time
 }
 
 // Reconcile writes the AddOnDeploymentConfig of one add-on on one managed cluster, if it differs.
@@ -74,22 +72,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	if len(requests) == 0 && !fleet.RefersToSettings(addOn) { // thousands of installed add-ons have no settings, so nothing is read for them
-		r.report(key, nil, settings.Agreed{}, "")
+		r.report(key, findings{})
 		return reconcile.Result{}, nil
 	}
 	config, problem, err := r.read(ctx, key)
 	switch {
 	case err != nil:
 		return reconcile.Result{}, err
-	case config == nil:
-		r.report(key, requests, settings.Agreed{}, problem)
+	case config == nil || problem != "":
+		r.report(key, findings{requests: requests, problem: problem, awaited: config.awaited()})
 		return reconcile.Result{}, nil
 	case config.config != nil && !complete:
 		return reconcile.Result{}, nil // the stored settings stay meanwhile
 	}
 	agreed := settings.Agree(requests)
-	r.report(key, requests, agreed, "")
-	return r.settle(ctx, config, agreed, now)
+	result, err := r.settle(ctx, config, agreed, now)
+	if problem := refusal(config, err); err == nil || problem != "" { // any other error keeps the events as they are
+		r.report(key, findings{requests: requests, agreed: agreed, problem: problem, awaited: config.awaited()})
+	}
+	return result, err
 }
 
 // concerns reports whether an add-on may have settings: Interlock has installed it, or it refers to the
@@ -109,93 +110,87 @@ func (r *Reconciler) isReached(ctx context.Context, name string) (bool, error) {
 func (r *Reconciler) settle(ctx context.Context, config *managedConfig, agreed settings.Agreed, now time.Time) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(config.addOn)
 	content := settings.Make(agreed, config.state())
-	if config.config == nil && r.written[key] {
-		content.Undone = true // it was deleted
-	}
 	if !content.Changed && config.owned() {
-		r.remember(key)
 		return reconcile.Result{}, nil
 	}
-	if until := r.bound.GivenUp(key, now); !until.IsZero() {
+	if until := content.Written.Undone.GivenUp(now); !until.IsZero() {
+		r.reportGivenUp(key, until) // a former leader may have ended before it emitted the event
 		return controllers.At(until, now), nil
 	}
 	if until, pause := r.pace.Wait(key, now); pause > 0 {
-		r.reportUnsteady(key, until, pause)
+		r.reportUnsteady(config, until, pause)
 		return controllers.At(until, now), nil
 	}
-	if content.Undone {
-		until, begins := r.bound.Undone(key, now)
-		if begins {
-			r.warn(key, nil, EventGivenUp, fmt.Sprintf("The settings that '%s' gets from its dependents are not put back until %s, because another writer "+
-				"has changed AddOnDeploymentConfig '%s' twice within an hour", key.Name, until.UTC().Format(time.RFC3339), fleet.SettingsConfigName(key.Name)))
+	content.Written.Undone = content.Written.Undone.Next(now, content.Undone)
+	if until := content.Written.Undone.GivenUp(now); !until.IsZero() {
+		if err := r.giveUp(ctx, config, content.Written.Undone); err != nil {
+			return reconcile.Result{}, err
 		}
-		if !until.IsZero() {
-			return controllers.At(until, now), nil
-		}
+		r.reportGivenUp(key, until)
+		return controllers.At(until, now), nil
 	}
 	desired := client.ApplyConfigurationFromUnstructured(config.desired(content))
 	if err := r.Writer.Apply(ctx, desired, fieldOwner, client.ForceOwnership); err != nil {
 		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
 	}
-	r.remember(key)
 	r.pace.Changed(key, now)
 	log.FromContext(ctx).Info("AddOnDeploymentConfig written with the settings that dependents request", "cluster", key.Namespace, "addOn", key.Name,
 		"variables", content.Written.Variables, "putBack", content.Undone)
 	return reconcile.Result{}, nil
 }
 
-func (r *Reconciler) remember(addOn types.NamespacedName) {
-	if r.written == nil {
-		r.written = map[types.NamespacedName]bool{}
+// giveUp stores that the settings of an add-on are given up, and leaves them as they are. The write fails if the object has changed since
+// it was read.
+func (r *Reconciler) giveUp(ctx context.Context, config *managedConfig, record settings.Undone) error {
+	patch := client.MergeFromWithOptions(config.config, client.MergeFromWithOptimisticLock{})
+	if err := r.Writer.Patch(ctx, config.givenUp(record), patch, fieldOwner); err != nil {
+		return fmt.Errorf("store in AddOnDeploymentConfig %s that its settings are given up: %w", client.ObjectKeyFromObject(config.config), err)
 	}
-	r.written[addOn] = true
+	return nil
 }
 
 func (r *Reconciler) forget(addOn types.NamespacedName) {
-	delete(r.written, addOn)
-	r.bound.Forget(addOn)
 	r.pace.Forget(addOn)
-	delete(r.unsteady, addOn)
+	delete(r.paused, addOn)
 	r.emitted.forget(addOn)
 	r.Changes.setDisplaced(types.NamespacedName{}, addOn)
 }
 
 // read reads the AddOnDeploymentConfig of an add-on with its inputs. The problem is the reason why Interlock may not write
-// it.
-func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*managedConfig, string, error) {
-	config := &managedConfig{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
+// it. The result is nil if the add-on is not installed or not registered.
+func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (config *managedConfig, problem string, err error) {
+	config = &managedConfig{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
 	if err := r.Live.Get(ctx, key, config.addOn); err != nil {
 		return nil, "", client.IgnoreNotFound(err)
 	}
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
-	own := types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
 	if err := r.Live.Get(ctx, types.NamespacedName{Name: key.Name}, registered); err != nil {
 		return nil, "", client.IgnoreNotFound(err)
+	}
+	own := types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
+	if config.config, err = r.config(ctx, own); err != nil {
+		return nil, "", err
 	}
 	displaced, ok := supported(registered)
 	switch configs := referenced(config.addOn); {
 	case !ok:
-		return nil, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
+		return config, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
 	case len(configs) != 1 || configs[0] != own:
-		return nil, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Where it does, Interlock "+
-			"keeps the settings there", own), nil
+		return config, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Where it does, "+
+			"Interlock keeps the settings there", own), nil
 	}
 	r.Changes.setDisplaced(displaced, key)
-	var err error
 	if displaced != (types.NamespacedName{}) {
 		config.displaced, err = r.config(ctx, displaced)
 		switch {
 		case err != nil:
 			return nil, "", err
 		case config.displaced == nil: // an empty one in its place would move agents, and remove their registries
-			return nil, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
+			return config, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
 		}
 	}
-	if config.config, err = r.config(ctx, own); err != nil {
-		return nil, "", err
-	}
 	if config.config != nil && !madeByInterlock(config.config) {
-		return nil, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name), nil
+		return config, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name), nil
 	}
 	return config, "", nil
 }

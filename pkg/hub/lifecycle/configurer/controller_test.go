@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -37,15 +40,28 @@ import (
 
 var base = types.NamespacedName{Namespace: "c", Name: "base"}
 
+// recorder keeps emitted events, and the add-ons that they are on.
+type recorder struct {
+	*events.FakeRecorder
+	addOns []string
+}
+
+// Eventf implements events.EventRecorder.
+func (r *recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	r.addOns = append(r.addOns, regarding.(*corev1.ObjectReference).Name)
+	r.FakeRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
+}
+
 // bench is a reconciler on a fake hub, on whose cluster c the add-on leaf requests the mode grpc of base.
 type bench struct {
 	*Reconciler
 	hub      client.Client
 	clock    *clocktesting.FakePassiveClock
-	recorder *events.FakeRecorder
+	recorder *recorder
 	// refused is the error of reads of a kind, or of "apply".
 	refused map[string]error
-	applied int
+	// applied counts writes of settings, and patched those of the annotation only.
+	applied, patched int
 }
 
 func newBench(t *testing.T) *bench {
@@ -54,7 +70,7 @@ func newBench(t *testing.T) *bench {
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{recorder: events.NewFakeRecorder(100), clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), refused: map[string]error{}}
+	b := &bench{recorder: &recorder{FakeRecorder: events.NewFakeRecorder(100)}, clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), refused: map[string]error{}}
 	registered := fixture.Specified(t, "base", `{installStrategy: {type: Manual}, supportedConfigs: [{group: addon.open-cluster-management.io,
 		resource: addondeploymentconfigs, defaultConfig: {namespace: d, name: default}}]}`)
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
@@ -86,17 +102,43 @@ func newBench(t *testing.T) *bench {
 			b.applied++
 			return hub.Apply(ctx, config, options...)
 		},
+		Patch: func(ctx context.Context, hub client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if len(options) > 0 { // it is not one of the test
+				if err := b.refused["patch"]; err != nil {
+					return err
+				}
+				b.patched++
+			}
+			return hub.Patch(ctx, object, patch, options...)
+		},
 	}).Build()
-	b.Reconciler = &Reconciler{
-		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: declarations.NewStore(), Requests: &RequestStore{Changed: trigger.New()},
-		Changes: &Changes{Changed: trigger.New()}, Live: b.hub, Writer: b.hub, Recorder: b.recorder,
-	}
+	b.Reconciler = &Reconciler{Declarations: declarations.NewStore(), Requests: &RequestStore{}}
+	b.restart()
 	b.Declarations.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{
 		registered, fixture.Specified(t, "leaf",
 			"dependencies: [{name: base, install: Auto, settings: {variables: [{name: mode, value: grpc}]}}]"),
 	})))
 	b.request("leaf", "grpc")
 	return b
+}
+
+// restart replaces the reconciler by the one of a new leader, which has only what is stored.
+func (b *bench) restart() {
+	b.Reconciler = &Reconciler{
+		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: b.Declarations,
+		Requests: &RequestStore{Changed: trigger.New(), requests: b.Requests.requests},
+		Changes:  &Changes{Changed: trigger.New()}, Live: b.hub, Writer: b.hub, Recorder: b.recorder,
+	}
+}
+
+// seal makes the add-on leaf request a sealed mode.
+func (b *bench) seal(mode string) {
+	finding := edgeWithSettings("base", mode)
+	variables, _ := finding.Settings()
+	for i := range variables {
+		variables[i].Sealed = true
+	}
+	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}, []evaluation.Finding{finding})
 }
 
 func (b *bench) request(dependent, mode string) {
@@ -177,8 +219,7 @@ func TestTheReferenceIsEnough(t *testing.T) {
 	b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}, nil)
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}}
 	b.change(t, installed, "metadata: {labels: null}")
-	b.change(t, installed, "status: {configReferences: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, "+
-		"name: interlock-base, namespace: c, desiredConfig: {name: interlock-base, namespace: c, specHash: ''}}]}")
+	b.refer(t)
 	if config, emitted, _ := b.reconcile(t); config.Name == "" || len(emitted) > 0 || b.applied != 1 {
 		t.Errorf("got %v, %v", config.Spec, emitted)
 	}
@@ -293,49 +334,150 @@ func TestAConflictIsReportedToEach(t *testing.T) {
 	}
 }
 
-func TestRepeatedDeletionsAreGivenUp(t *testing.T) {
+// mode returns the mode in the stored config.
+func mode(config *addonv1alpha1.AddOnDeploymentConfig) string {
+	for _, variable := range config.Spec.CustomizedVariables {
+		if variable.Name == "mode" {
+			return variable.Value
+		}
+	}
+	return ""
+}
+
+// Each step may be the last one of a leader, so a new leader takes each next one.
+func TestGivingUpOutlivesALeader(t *testing.T) {
 	b := newBench(t)
+	b.seal("grpc")
+	b.reconcile(t)
+	for _, step := range []struct {
+		reason         string
+		age            time.Duration
+		changed        bool
+		mode           string
+		emitted        []string
+		writes, stores int
+		again          time.Duration
+	}{
+		{"the first change is put back", 0, true, "grpc", nil, 1, 0, 0},
+		{"the second one within an hour stays", 10 * time.Minute, true, "http", []string{EventGivenUp}, 0, 1, 70 * time.Minute},
+		{"it stays for an hour", 69 * time.Minute, false, "http", []string{EventGivenUp}, 0, 0, 70 * time.Minute},
+		{"then it is put back", 70 * time.Minute, false, "grpc", nil, 1, 0, 0},
+		{"the third one stays for two hours", 80 * time.Minute, true, "http", []string{EventGivenUp}, 0, 1, 200 * time.Minute},
+		{"then it is put back again", 200 * time.Minute, false, "grpc", nil, 1, 0, 0},
+		{"after a calm, it is put back at once", 400 * time.Minute, true, "grpc", nil, 1, 0, 0},
+	} {
+		b.restart()
+		b.clock.SetTime(fixture.Now.Add(step.age))
+		if step.changed {
+			b.change(t, &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: "interlock-base"}},
+				"spec: {customizedVariables: [{name: mode, value: http}]}")
+		}
+		b.applied, b.patched = 0, 0
+		config, emitted, result := b.reconcile(t)
+		if mode(config) != step.mode || b.applied != step.writes || b.patched != step.stores || !slices.Equal(emitted, step.emitted) {
+			t.Errorf("%s: mode %s, %d writes, %d of the record, emitted %q", step.reason, mode(config), b.applied, b.patched, emitted)
+		}
+		want := time.Duration(0)
+		if step.again > 0 {
+			want = step.again - step.age
+		}
+		if got := result.RequeueAfter; got != want {
+			t.Errorf("%s: enqueued again after %s, want %s", step.reason, got, want)
+		}
+		if _, emitted, _ := b.reconcile(t); len(emitted) > 0 {
+			t.Errorf("%s: emitted again: %q", step.reason, emitted)
+		}
+	}
+}
+
+// giveUp makes another writer change the sealed mode until it stays.
+func (b *bench) giveUp(t *testing.T) *addonv1alpha1.AddOnDeploymentConfig {
+	t.Helper()
+	b.seal("grpc")
 	config, _, _ := b.reconcile(t)
-	for _, want := range [][]string{nil, {EventGivenUp}, nil} {
+	for range 2 {
+		b.change(t, config, "spec: {customizedVariables: [{name: mode, value: http}]}")
+		config, _, _ = b.reconcile(t)
+	}
+	if mode(config) != "http" {
+		t.Fatalf("it is not given up: %v", config.Spec)
+	}
+	return config
+}
+
+func TestNothingIsWrittenWhileSettingsAreGivenUp(t *testing.T) {
+	b := newBench(t)
+	b.giveUp(t)
+	previous := b.applied
+	b.seal("quic")
+	if _, _, result := b.reconcile(t); b.applied != previous || result.RequeueAfter == 0 {
+		t.Errorf("%d writes more, %+v", b.applied-previous, result)
+	}
+	b.clock.SetTime(fixture.Now.Add(time.Hour))
+	if config, _, _ := b.reconcile(t); mode(config) != "quic" {
+		t.Errorf("after the hour: %+v", config.Spec)
+	}
+}
+
+// The owner is what deletes the config with its add-on.
+func TestTheRecordIsStoredWithTheOwner(t *testing.T) {
+	b := newBench(t)
+	b.seal("grpc")
+	config, _, _ := b.reconcile(t)
+	b.change(t, config, "spec: {customizedVariables: [{name: mode, value: http}]}")
+	config, _, _ = b.reconcile(t)
+	b.change(t, config, "{metadata: {ownerReferences: null}, spec: {customizedVariables: [{name: mode, value: http}]}}")
+	if config, _, _ := b.reconcile(t); mode(config) != "http" || len(config.OwnerReferences) != 1 || config.OwnerReferences[0].UID != "uid" {
+		t.Errorf("got %v, owned by %v", config.Spec, config.OwnerReferences)
+	}
+}
+
+func TestARecordThatCannotBeStored(t *testing.T) {
+	b := newBench(t)
+	b.seal("grpc")
+	config, _, _ := b.reconcile(t)
+	b.change(t, config, "spec: {customizedVariables: [{name: mode, value: http}]}")
+	config, _, _ = b.reconcile(t)
+	b.change(t, config, "spec: {customizedVariables: [{name: mode, value: http}]}")
+	b.refused["patch"] = errors.New("the hub is busy")
+	if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); err == nil || len(b.recorder.Events) > 0 {
+		t.Errorf("%v, %d events", err, len(b.recorder.Events))
+	}
+	delete(b.refused, "patch")
+	if config, emitted, _ := b.reconcile(t); mode(config) != "http" || !slices.Equal(emitted, []string{EventGivenUp}) {
+		t.Errorf("got %v, emitted %q", config.Spec, emitted)
+	}
+}
+
+// OCM deploys nothing without the config, and the record of changes is deleted with it. So it is created again, at the rate of all writes.
+func TestADeletedConfigIsCreatedAgain(t *testing.T) {
+	b := newBench(t)
+	config := b.giveUp(t)
+	var reported []string
+	b.applied = 0
+	for i := range 3600 {
+		b.clock.SetTime(fixture.Now.Add(time.Duration(i) * time.Second))
 		if config.Name != "" {
 			if err := b.hub.Delete(t.Context(), config); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var emitted []string
-		if config, emitted, _ = b.reconcile(t); !slices.Equal(emitted, want) {
-			t.Errorf("emitted %v, want %v", emitted, want)
+		config, emitted, _ = b.reconcile(t)
+		if i == 0 && mode(config) != "grpc" {
+			t.Error("it is not created at once")
 		}
+		reported = append(reported, emitted...)
 	}
-	if config.Name != "" || b.applied != 2 {
-		t.Errorf("written %d times, and there is %v", b.applied, config)
+	if b.applied < 10 || b.applied > 20 {
+		t.Errorf("%d writes in an hour", b.applied)
 	}
-	b.clock.SetTime(fixture.Now.Add(time.Hour))
-	if config, _, _ := b.reconcile(t); config.Name == "" {
-		t.Error("it is not put back after an hour")
+	if len(reported) == 0 || len(reported) > 10 || slices.ContainsFunc(reported, func(reason string) bool { return reason != EventUnsteady }) {
+		t.Errorf("emitted %v", reported)
 	}
-}
-
-// A failed read or write is tried again, and emits no event.
-func TestNothingIsWrittenWhileSettingsAreGivenUp(t *testing.T) {
-	b := newBench(t)
-	config, _, _ := b.reconcile(t)
-	for range 2 {
-		if err := b.hub.Delete(t.Context(), config); err != nil {
-			t.Fatal(err)
-		}
-		if config, _, _ = b.reconcile(t); config.Name == "" {
-			break
-		}
-	}
-	previous := b.applied
-	b.request("leaf", "http")
-	if _, _, result := b.reconcile(t); b.applied != previous || result.RequeueAfter == 0 {
-		t.Errorf("%d writes more, %+v", b.applied-previous, result)
-	}
-	b.clock.SetTime(fixture.Now.Add(time.Hour))
-	if config, _, _ := b.reconcile(t); config.Name == "" || config.Spec.CustomizedVariables[0].Value != "http" {
-		t.Errorf("after the hour: %+v", config.Spec)
+	b.restart()
+	if config, _, _ := b.reconcile(t); mode(config) != "grpc" {
+		t.Error("a new leader does not create it")
 	}
 }
 
@@ -357,6 +499,7 @@ func TestSettingsThatNeverSettleArePaced(t *testing.T) {
 	}
 }
 
+// A failed read or write is tried again, and emits no event.
 func TestErrors(t *testing.T) {
 	for _, kind := range []string{"ManagedClusterAddOn", "AddOnDeploymentConfig", "apply"} {
 		b := newBench(t)
@@ -368,6 +511,118 @@ func TestErrors(t *testing.T) {
 		if len(b.recorder.Events) > 0 || b.applied > 0 {
 			t.Errorf("%s: %d events, %d writes", kind, len(b.recorder.Events), b.applied)
 		}
+	}
+}
+
+// refer sets the status that OCM writes for a reference to an AddOnDeploymentConfig that does not exist.
+func (b *bench) refer(t *testing.T) {
+	t.Helper()
+	b.change(t, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: base.Name}},
+		"status: {configReferences: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, "+
+			"name: interlock-base, namespace: c, desiredConfig: {name: interlock-base, namespace: c, specHash: ''}}]}")
+}
+
+// Without an event, a refusal or a missing default is in the log only, and the add-on is never deployed.
+func TestWhatKeepsAConfigFromBeingCreated(t *testing.T) {
+	resource := schema.GroupResource{Group: addonv1alpha1.GroupVersion.Group, Resource: fleet.ResourceConfig}
+	missing := func(t *testing.T, b *bench) {
+		t.Helper()
+		byDefault := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: "default"}}
+		if err := b.hub.Delete(t.Context(), byDefault); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(err error) func(*testing.T, *bench) {
+		return func(_ *testing.T, b *bench) { b.refused["apply"] = err }
+	}
+	forbidden := refused(apierrors.NewForbidden(resource, "interlock-base", errors.New("exceeded quota: settings")))
+	for name, test := range map[string]struct {
+		prepare     func(*testing.T, *bench)
+		unrequested bool
+		on, note    string
+	}{
+		"Refused": {forbidden, false, "leaf", "OCM does not deploy 'base' until AddOnDeploymentConfig 'interlock-base' with its settings exists: the hub " +
+			"refuses to store its settings: addondeploymentconfigs.addon.open-cluster-management.io \"interlock-base\" is forbidden: exceeded quota: settings"},
+		"RefusedWithoutADependent":    {forbidden, true, "base", "is forbidden: exceeded quota: settings"},
+		"NoNamespace":                 {refused(apierrors.NewNotFound(resource, "c")), false, "leaf", "not found"},
+		"NoDefault":                   {missing, false, "leaf", "with its settings exists: its default AddOnDeploymentConfig 'd/default' is not found"},
+		"NoDefaultWithoutADependent":  {missing, true, "base", "with its settings exists: its default AddOnDeploymentConfig 'd/default' is not found"},
+		"BusyIsNoRefusal":             {refused(apierrors.NewTooManyRequests("later", 1)), false, "", ""},
+		"ConflictIsNoRefusal":         {refused(apierrors.NewConflict(resource, "interlock-base", nil)), false, "", ""},
+		"NoConnectionIsNoRefusal":     {refused(errors.New("connection refused")), false, "", ""},
+		"BusyWithoutADependentEither": {refused(apierrors.NewTooManyRequests("later", 1)), true, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.refer(t)
+			if test.unrequested {
+				b.Requests.Update(types.NamespacedName{Namespace: base.Namespace, Name: "leaf"}, nil)
+			}
+			test.prepare(t, b)
+			for range 3 { // it is tried again
+				_, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base})
+				if (err != nil) != (b.refused["apply"] != nil) {
+					t.Fatal(err)
+				}
+			}
+			if test.on == "" {
+				if len(b.recorder.addOns) > 0 {
+					t.Errorf("emitted %s", <-b.recorder.Events)
+				}
+				return
+			}
+			if !slices.Equal(b.recorder.addOns, []string{test.on}) {
+				t.Fatalf("events on %q, want one on %s", b.recorder.addOns, test.on)
+			}
+			if got := <-b.recorder.Events; !strings.HasPrefix(got, "Warning "+EventUnset+" ") || !strings.Contains(got, test.note) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+func TestARefusedChange(t *testing.T) {
+	b := newBench(t)
+	b.reconcile(t)
+	b.request("leaf", "http")
+	b.refused["apply"] = apierrors.NewForbidden(schema.GroupResource{Resource: fleet.ResourceConfig}, "interlock-base", errors.New("a rule denies it"))
+	refuse := func() {
+		t.Helper()
+		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); !apierrors.IsForbidden(err) {
+			t.Fatal(err)
+		}
+		if got := <-b.recorder.Events; !strings.Contains(got, "No setting of 'base' is set: the hub refuses to store its settings. What is set stays as "+
+			"it is until then: ") {
+			t.Errorf("got %q", got)
+		}
+	}
+	refuse()
+	delete(b.refused, "apply")
+	if config, emitted, _ := b.reconcile(t); mode(config) != "http" || len(emitted) > 0 {
+		t.Errorf("got %v, emitted %q", config.Spec, emitted)
+	}
+	b.refused["apply"] = apierrors.NewForbidden(schema.GroupResource{Resource: fleet.ResourceConfig}, "interlock-base", errors.New("a rule denies it"))
+	b.request("leaf", "quic")
+	refuse()
+}
+
+// An add-on that Interlock has installed may have no dependent any more when OCM writes the reference to its status.
+func TestANewReferenceTriggers(t *testing.T) {
+	b := newBench(t)
+	read := func() *addonv1alpha1.ManagedClusterAddOn {
+		installed := &addonv1alpha1.ManagedClusterAddOn{}
+		if err := b.hub.Get(t.Context(), base, installed); err != nil {
+			t.Fatal(err)
+		}
+		return installed
+	}
+	before := read()
+	b.refer(t)
+	if !configured().Update(event.TypedUpdateEvent[addOn]{ObjectOld: before, ObjectNew: read()}) {
+		t.Error("it is not triggered")
+	}
+	if configured().Update(event.TypedUpdateEvent[addOn]{ObjectOld: read(), ObjectNew: read()}) {
+		t.Error("it is triggered without a change")
 	}
 }
 

@@ -11,9 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/kube/events"
 )
 
@@ -21,12 +23,14 @@ import (
 const (
 	// EventConflict is emitted if dependents request different values for a variable. It is on each of them.
 	EventConflict = "SettingConflict"
-	// EventUnset is emitted if a requested setting is not set. It is on the dependent.
+	// EventUnset is emitted if a requested setting is not set. It is on the dependent. If nothing is requested, and OCM waits for the
+	// AddOnDeploymentConfig, it is on the add-on itself.
 	EventUnset = "SettingUnset"
 	// EventGivenUp is emitted if another writer has changed settings again and again. It is on the add-on with these
 	// settings.
 	EventGivenUp = "SettingGivenUp"
-	// EventUnsteady is emitted if the requests change again and again. It is on the add-on with these settings.
+	// EventUnsteady is emitted if the requests change again and again, or the AddOnDeploymentConfig is deleted again and again. It is on the
+	// add-on with these settings.
 	EventUnsteady = "SettingUnsteady"
 )
 
@@ -39,28 +43,55 @@ type emitted struct {
 
 func (e *emitted) forget(addOn types.NamespacedName) { delete(e.notes, addOn) }
 
-// report emits events on conflicts and missing settings of an add-on. The problem is the reason why no setting is set, or
-// empty.
-func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Request, agreed settings.Agreed, problem string) {
-	current := map[[4]string]bool{}
-	for _, conflict := range agreed.Conflicts {
+// findings are the subjects of events on the settings of an add-on.
+type findings struct {
+	requests []settings.Request
+	agreed   settings.Agreed
+	// problem is the reason why no setting is set, or empty.
+	problem string
+	// awaited is whether OCM waits for the AddOnDeploymentConfig, because it does not exist.
+	awaited bool
+}
+
+// notes returns the content of the current events.
+func (f *findings) notes(addOn string) map[[4]string]bool {
+	notes := map[[4]string]bool{}
+	for _, conflict := range f.agreed.Conflicts {
 		for _, dependent := range conflict.Dependents {
 			note := fmt.Sprintf("Setting '%s' of '%s' is not set, because add-ons request different values: %s",
-				conflict.Variable, addOn.Name, strings.Join(conflict.Dependents, ", "))
-			current[[4]string{EventConflict, dependent, conflict.Variable, note}] = true
+				conflict.Variable, addOn, strings.Join(conflict.Dependents, ", "))
+			notes[[4]string{EventConflict, dependent, conflict.Variable, note}] = true
 		}
 	}
-	for _, request := range requests {
-		if problem != "" {
-			current[[4]string{EventUnset, request.Dependent, "", fmt.Sprintf("No setting of '%s' is set: %s", addOn.Name, problem)}] = true
+	for _, request := range f.requests {
+		if f.problem != "" {
+			notes[[4]string{EventUnset, request.Dependent, "", f.unset(addOn)}] = true
 		}
 		for _, variable := range request.Variables {
 			if variable.Problem != "" {
-				note := fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn.Name, variable.Problem)
-				current[[4]string{EventUnset, request.Dependent, variable.Name, note}] = true
+				note := fmt.Sprintf("Setting '%s' of '%s' %s", variable.Name, addOn, variable.Problem)
+				notes[[4]string{EventUnset, request.Dependent, variable.Name, note}] = true
 			}
 		}
 	}
+	if len(f.requests) == 0 && f.awaited && f.problem != "" {
+		notes[[4]string{EventUnset, addOn, "", f.unset(addOn)}] = true
+	}
+	return notes
+}
+
+// unset returns the note about the problem.
+func (f *findings) unset(addOn string) string {
+	if f.awaited {
+		return fmt.Sprintf("OCM does not deploy '%s' until AddOnDeploymentConfig '%s' with its settings exists: %s",
+			addOn, fleet.SettingsConfigName(addOn), f.problem)
+	}
+	return fmt.Sprintf("No setting of '%s' is set: %s", addOn, f.problem)
+}
+
+// report emits the events on conflicts and missing settings of an add-on that are new.
+func (r *Reconciler) report(addOn types.NamespacedName, found findings) {
+	current := found.notes(addOn.Name)
 	reported := r.emitted.notes[addOn]
 	for _, event := range slices.SortedFunc(maps.Keys(current), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
 		if !reported[event] {
@@ -79,17 +110,37 @@ func (r *Reconciler) report(addOn types.NamespacedName, requests []settings.Requ
 	r.emitted.notes[addOn] = current
 }
 
+// reportGivenUp emits an event about settings that are given up, once for each pause.
+func (r *Reconciler) reportGivenUp(addOn types.NamespacedName, until time.Time) {
+	r.reportPause(addOn, until, EventGivenUp, fmt.Sprintf("The settings that '%s' gets from its dependents are not put back until %s, because another "+
+		"writer has changed AddOnDeploymentConfig '%s' twice within an hour",
+		addOn.Name, until.UTC().Format(time.RFC3339), fleet.SettingsConfigName(addOn.Name)))
+}
+
 // reportUnsteady emits an event about settings whose next change waits long, once for each pause.
-func (r *Reconciler) reportUnsteady(addOn types.NamespacedName, until time.Time, pause time.Duration) {
-	if pause < settings.Noticed || r.unsteady[addOn].Equal(until) {
+func (r *Reconciler) reportUnsteady(config *managedConfig, until time.Time, pause time.Duration) {
+	if pause < settings.Noticed {
 		return
 	}
-	if r.unsteady == nil {
-		r.unsteady = map[types.NamespacedName]time.Time{}
+	addOn := client.ObjectKeyFromObject(config.addOn)
+	note := "The requests of the dependents of '%s' change again and again, so its settings stay as they are until %s: does an expression in " +
+		"valueFrom or when read a setting that it changes?"
+	if config.config == nil {
+		note = "The AddOnDeploymentConfig with the settings of '%s' is deleted again and again, so Interlock does not create it until %s"
 	}
-	r.unsteady[addOn] = until
-	r.warn(addOn, nil, EventUnsteady, fmt.Sprintf("The requests of the dependents of '%s' change again and again, so its settings stay as they are until %s: "+
-		"does an expression in valueFrom or when read a setting that it changes?", addOn.Name, until.UTC().Format(time.RFC3339)))
+	r.reportPause(addOn, until, EventUnsteady, fmt.Sprintf(note, addOn.Name, until.UTC().Format(time.RFC3339)))
+}
+
+// reportPause emits an event about a pause, unless it is the one of the last event.
+func (r *Reconciler) reportPause(addOn types.NamespacedName, until time.Time, reason, note string) {
+	if r.paused[addOn].Equal(until) {
+		return
+	}
+	if r.paused == nil {
+		r.paused = map[types.NamespacedName]time.Time{}
+	}
+	r.paused[addOn] = until
+	r.warn(addOn, nil, reason, note)
 }
 
 func (r *Reconciler) warn(addOn types.NamespacedName, related *corev1.ObjectReference, reason, note string) {

@@ -2,9 +2,12 @@ package configurer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -64,17 +67,63 @@ func (c *managedConfig) desired(content settings.Content) *unstructured.Unstruct
 	config.SetName(fleet.SettingsConfigName(c.addOn.Name))
 	config.SetLabels(map[string]string{names.ManagedBy: names.AddonManager})
 	config.SetAnnotations(map[string]string{addonv1alpha1.SettingsAnnotation: content.Written.String()})
-	config.SetOwnerReferences([]metav1.OwnerReference{{
-		APIVersion: addonv1alpha1.GroupVersion.String(), Kind: "ManagedClusterAddOn", Name: c.addOn.Name, UID: c.addOn.UID,
-	}})
+	config.SetOwnerReferences([]metav1.OwnerReference{c.owner()})
 	if c.config != nil {
 		config.SetResourceVersion(c.config.GetResourceVersion())
 	}
 	return config
 }
 
+func (c *managedConfig) owner() metav1.OwnerReference {
+	return metav1.OwnerReference{
+		APIVersion: addonv1alpha1.GroupVersion.String(),
+		Kind:       "ManagedClusterAddOn",
+		Name:       c.addOn.Name,
+		UID:        c.addOn.UID,
+	}
+}
+
+// givenUp returns the stored object with the record of a pause. Its spec stays as another writer has left it, and the rest of the
+// annotation as it was last written. So the change still counts as undone after the pause.
+func (c *managedConfig) givenUp(record settings.Undone) *unstructured.Unstructured {
+	config, written := c.config.DeepCopy(), c.state().Written
+	written.Undone = record
+	annotations := map[string]string{}
+	maps.Copy(annotations, config.GetAnnotations())
+	annotations[addonv1alpha1.SettingsAnnotation] = written.String()
+	config.SetAnnotations(annotations)
+	if !c.owned() {
+		config.SetOwnerReferences(append(config.GetOwnerReferences(), c.owner()))
+	}
+	return config
+}
+
 func madeByInterlock(config *unstructured.Unstructured) bool {
 	return config.GetLabels()[names.ManagedBy] == names.AddonManager
+}
+
+// awaited reports whether OCM waits for the object: the add-on refers to it, and it does not exist.
+func (c *managedConfig) awaited() bool {
+	return c != nil && c.config == nil && slices.Contains(referenced(c.addOn),
+		types.NamespacedName{Namespace: c.addOn.Namespace, Name: fleet.SettingsConfigName(c.addOn.Name)})
+}
+
+// refusal describes the error of a write if the API server refused it: because of permissions, a quota, an admission rule or a missing
+// namespace. It is empty for any other error.
+func refusal(config *managedConfig, err error) string {
+	var response apierrors.APIStatus
+	if !errors.As(err, &response) {
+		return ""
+	}
+	missing := apierrors.IsNotFound(err) && config.config == nil // a stored one was deleted since it was read
+	if !missing && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+		return ""
+	}
+	stays := ""
+	if config.config != nil {
+		stays = ". What is set stays as it is until then"
+	}
+	return fmt.Sprintf("the hub refuses to store its settings%s: %s", stays, response.Status().Message)
 }
 
 // referenced returns the AddOnDeploymentConfigs that an add-on itself refers to.

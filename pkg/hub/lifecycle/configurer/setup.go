@@ -42,7 +42,8 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 	}
 }
 
-// configured selects the events of add-ons with settings that refer to another AddOnDeploymentConfig now, or are deleted.
+// configured selects the events of add-ons with settings that refer to another AddOnDeploymentConfig now, or are deleted. OCM writes the
+// reference to one that does not exist to the status, without a hash.
 func configured() predicate.TypedPredicate[addOn] {
 	return predicate.TypedFuncs[addOn]{
 		CreateFunc: func(e event.TypedCreateEvent[addOn]) bool { return concerns(e.Object) },
@@ -50,6 +51,7 @@ func configured() predicate.TypedPredicate[addOn] {
 			old, referred := fleet.ConfigOf(e.ObjectOld)
 			current, refers := fleet.ConfigOf(e.ObjectNew)
 			return concerns(e.ObjectNew) != concerns(e.ObjectOld) || old != current || referred != refers ||
+				fleet.RefersToSettings(e.ObjectNew) != fleet.RefersToSettings(e.ObjectOld) ||
 				concerns(e.ObjectNew) && e.ObjectOld.DeletionTimestamp.IsZero() != e.ObjectNew.DeletionTimestamp.IsZero()
 		},
 		DeleteFunc: func(e event.TypedDeleteEvent[addOn]) bool { return concerns(e.Object) },
