@@ -18,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	toolswatch "k8s.io/client-go/tools/watch"
 	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,8 +60,8 @@ var _ = BeforeSuite(func(ctx context.Context) {
 ---
 {apiVersion: cluster.open-cluster-management.io/v1beta2, kind: ManagedClusterSetBinding, metadata: {name: global, namespace: places},
  spec: {clusterSet: global}}`)
-	changes = follow()
-	applyWorks()
+	changes = follow(ctx)
+	applyWorks(ctx)
 	// The gate rule is probed with an add-on of any kind.
 	ocmsuite.Accept(ctx, hub, "probes", nil)
 	ocmsuite.Create(ctx, hub, registration("probed", "", manual, "dependencies: []"))
@@ -128,16 +130,28 @@ func endAll() {
 	}
 }
 
-// follow reports add-ons as available, and keeps the history of add-ons, until the suite ends.
-func follow() *history {
+// watchAll returns the changes of a kind until the suite ends. A watch that ends is continued.
+func watchAll(ctx context.Context, list client.ObjectList) <-chan watch.Event {
 	GinkgoHelper()
-	h := &history{changes: map[string][]string{}}
-	watcher, err := hub.Client.Watch(context.Background(), &addonv1alpha1.ManagedClusterAddOnList{})
+	Expect(hub.Client.List(ctx, list)).To(Succeed())
+	watcher, err := toolswatch.NewRetryWatcherWithContext(context.Background(), list.GetResourceVersion(), &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return hub.Client.Watch(ctx, list, &client.ListOptions{Raw: &options})
+		},
+	})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(watcher.Stop)
+	return watcher.ResultChan()
+}
+
+// follow reports add-ons as available, and keeps the history of add-ons, until the suite ends.
+func follow(ctx context.Context) *history {
+	GinkgoHelper()
+	h := &history{changes: map[string][]string{}}
+	watched := watchAll(ctx, &addonv1alpha1.ManagedClusterAddOnList{})
 	go func() {
 		defer GinkgoRecover()
-		for event := range watcher.ResultChan() {
+		for event := range watched {
 			addOn, ok := event.Object.(*addonv1alpha1.ManagedClusterAddOn)
 			if !ok {
 				continue
@@ -156,15 +170,13 @@ func follow() *history {
 }
 
 // applyWorks reports ManifestWorks as applied until the suite ends, as OCM's work agent does.
-func applyWorks() {
+func applyWorks(ctx context.Context) {
 	GinkgoHelper()
 	Expect(workv1.Install(hub.Client.Scheme())).To(Succeed())
-	watcher, err := hub.Client.Watch(context.Background(), &workv1.ManifestWorkList{})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watcher.Stop)
+	watched := watchAll(ctx, &workv1.ManifestWorkList{})
 	go func() {
 		defer GinkgoRecover()
-		for event := range watcher.ResultChan() {
+		for event := range watched {
 			work, ok := event.Object.(*workv1.ManifestWork)
 			if !ok || event.Type == watch.Deleted {
 				continue
