@@ -547,8 +547,8 @@ func TestWhatKeepsAConfigFromBeingCreated(t *testing.T) {
 	}{
 		"Refused": {
 			forbidden, false, "leaf",
-			"OCM does not deploy 'base' until AddOnDeploymentConfig 'interlock-base' with its settings exists: the hub refuses to store its settings: " +
-				`addondeploymentconfigs.addon.open-cluster-management.io "interlock-base" is forbidden: exceeded quota: settings`,
+			"OCM does not deploy 'base' until AddOnDeploymentConfig 'interlock-base' with its settings exists: the hub refuses to store " +
+				`its settings: addondeploymentconfigs.addon.open-cluster-management.io "interlock-base" is forbidden: exceeded quota: settings`,
 		},
 		"RefusedWithoutADependent":    {forbidden, true, "base", "is forbidden: exceeded quota: settings"},
 		"NoNamespace":                 {refused(apierrors.NewNotFound(resource, "c")), false, "leaf", "not found"},
