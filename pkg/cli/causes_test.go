@@ -104,8 +104,8 @@ func TestWhyHasNextSteps(t *testing.T) {
 		"its own check fails": {silent("ProbeUnavailable", addonv1alpha1.ManagedClusterAddOn{}), []string{": its health check fails."}},
 		"it has not reported": {silent("", addonv1alpha1.ManagedClusterAddOn{}), []string{": it has not reported yet."}},
 		"its settings do not exist": {undeployed("interlock-b"), []string{
-			"note       OCM deploys nothing until AddOnDeploymentConfig c1/interlock-b exists: addon-manager with --lifecycle creates it, and an event " +
-				"SettingUnset says what keeps it from that\n",
+			"note       OCM deploys nothing until AddOnDeploymentConfig c1/interlock-b exists: addon-manager with --lifecycle creates it, " +
+				"and an event SettingUnset says what keeps it from that\n",
 			"run        kubectl get events -n c1 --field-selector reason=SettingUnset\n",
 		}},
 		"its own configuration does not exist": {undeployed("mine"), []string{
@@ -178,8 +178,9 @@ func TestWhyAnAddOnIsNotDeployed(t *testing.T) {
 			addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{reference}
 			for _, arguments := range [][]string{{"b", "-n", "c1"}, {"b"}, nil} {
 				got := run(t, append([]string{"why", "--from", file(t, content)}, arguments...)...)
-				const note = "1 add-on is not available although no dependency fails, such as b on c1: OCM deploys nothing until AddOnDeploymentConfig " +
-					"c1/interlock-b exists: addon-manager with --lifecycle creates it, and an event SettingUnset says what keeps it from that"
+				const note = "1 add-on is not available although no dependency fails, such as b on c1: OCM deploys nothing until " +
+					"AddOnDeploymentConfig c1/interlock-b exists: addon-manager with --lifecycle creates it, and an event SettingUnset says " +
+					"what keeps it from that"
 				if strings.Contains(got, note) != test.want {
 					t.Errorf("%v: got\n%s", arguments, got)
 				}

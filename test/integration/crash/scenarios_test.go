@@ -63,7 +63,8 @@ func auto(name string) string {
 // sealing registers an add-on, and another one that has it installed with a sealed variable.
 func sealing(prefix string) func(context.Context) {
 	return registering(
-		registration(prefix+"-base", onDemand, manual, "supportedConfigs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs}]"),
+		registration(prefix+"-base", onDemand, manual,
+			"supportedConfigs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs}]"),
 		registration(prefix+"-leaf", "", manual, "dependencies: [{name: "+prefix+"-base, install: Auto, "+
 			"settings: {policy: Seal, variables: [{name: mode, value: grpc}]}}]"),
 	)

@@ -129,7 +129,8 @@ func describeSettings(ctx context.Context, cluster string) ([]string, error) {
 			return nil, err
 		}
 		record := settings.ReadWritten(config.GetAnnotations()[addonv1alpha1.SettingsAnnotation]).Undone
-		lines = append(lines, fmt.Sprintf("settings %s, undone %d times, given up %t: %s", config.GetName(), record.Count, !record.Again.IsZero(), spec))
+		lines = append(lines, fmt.Sprintf("settings %s, undone %d times, given up %t: %s",
+			config.GetName(), record.Count, !record.Again.IsZero(), spec))
 	}
 	return lines, nil
 }

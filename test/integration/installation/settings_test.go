@@ -3,6 +3,7 @@ package installation
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/test/setup"
 )
 
 // registerSet registers an add-on that OCM deploys from a template: a ConfigMap with the variables mode, level and region. The default
@@ -188,5 +191,46 @@ var _ = Describe("Settings", func() {
 			return hub.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"region": null}}}`)))
 		})
 		Eventually(clustersWith(ctx, "r-base")).Should(ConsistOf("edge"))
+	})
+
+	It("that the hub refuses are reported with its reason, and are tried again", func(ctx context.Context) {
+		policyObjects := create(ctx, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: no-q-base},
+  spec: {failurePolicy: Fail, matchConstraints: {resourceRules: [{apiGroups: [addon.open-cluster-management.io], apiVersions: ["*"],
+  operations: [CREATE], resources: [addondeploymentconfigs], resourceNames: [interlock-q-base]}]},
+  validations: [{expression: "false", message: not in this fleet}]}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: no-q-base},
+  spec: {policyName: no-q-base, validationActions: [Deny]}}`)
+		registerSet(ctx, "q-base")
+		register(ctx, "q-leaf", manual, setting("q-base", "{name: mode, value: grpc}", "Seal"), "")
+		config := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+		config.SetAPIVersion("addon.open-cluster-management.io/v1alpha1")
+		config.SetKind("AddOnDeploymentConfig")
+		config.SetNamespace(withoutAgent)
+		config.SetName("interlock-q-base")
+		Eventually(func() error { return hub.Client.Create(ctx, config.DeepCopy(), client.DryRunAll) }).Should(MatchError(
+			ContainSubstring("not in this fleet")))
+		install(ctx, withoutAgent, "q-leaf")
+		Eventually(notes(ctx, "q-leaf", "SettingUnset")).Should(ConsistOf(And(
+			HavePrefix("OCM does not deploy 'q-base' until AddOnDeploymentConfig 'interlock-q-base' with its settings exists: the hub refuses"),
+			ContainSubstring("not in this fleet"))))
+		why := func(addOn string) func() (string, error) {
+			return func() (string, error) {
+				out, err := exec.CommandContext(ctx, setup.Program("kubectl-addon"), "--kubeconfig", hub.Kubeconfig(), "why", addOn, "-n",
+					withoutAgent).CombinedOutput()
+				return string(out), err
+			}
+		}
+		for _, addOn := range []string{"q-leaf", "q-base"} {
+			Eventually(why(addOn)).Should(ContainSubstring("OCM deploys nothing until AddOnDeploymentConfig west/interlock-q-base exists"))
+		}
+		Consistently(notes(ctx, "q-leaf", "SettingUnset")).Should(HaveLen(1), "the event is not repeated at each retry")
+		Expect(rendered(ctx, withoutAgent, "q-base")()).To(BeEmpty())
+
+		for _, object := range policyObjects {
+			Expect(hub.Client.Delete(ctx, object)).To(Succeed())
+		}
+		Eventually(rendered(ctx, withoutAgent, "q-base")).WithTimeout(time.Minute).Should(HavePrefix("mode=grpc"))
+		Eventually(why("q-base")).ShouldNot(ContainSubstring("AddOnDeploymentConfig"))
 	})
 })

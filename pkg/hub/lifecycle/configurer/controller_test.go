@@ -70,7 +70,11 @@ func newBench(t *testing.T) *bench {
 	if err := fleet.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{recorder: &recorder{FakeRecorder: events.NewFakeRecorder(100)}, clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), refused: map[string]error{}}
+	b := &bench{
+		recorder: &recorder{FakeRecorder: events.NewFakeRecorder(100)},
+		clock:    clocktesting.NewFakePassiveClock(fixture.Now.Time),
+		refused:  map[string]error{},
+	}
 	registered := fixture.Specified(t, "base", `{installStrategy: {type: Manual}, supportedConfigs: [{group: addon.open-cluster-management.io,
 		resource: addondeploymentconfigs, defaultConfig: {namespace: d, name: default}}]}`)
 	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
@@ -541,12 +545,15 @@ func TestWhatKeepsAConfigFromBeingCreated(t *testing.T) {
 		unrequested bool
 		on, note    string
 	}{
-		"Refused": {forbidden, false, "leaf", "OCM does not deploy 'base' until AddOnDeploymentConfig 'interlock-base' with its settings exists: the hub " +
-			"refuses to store its settings: addondeploymentconfigs.addon.open-cluster-management.io \"interlock-base\" is forbidden: exceeded quota: settings"},
+		"Refused": {
+			forbidden, false, "leaf",
+			"OCM does not deploy 'base' until AddOnDeploymentConfig 'interlock-base' with its settings exists: the hub refuses to store " +
+				`its settings: addondeploymentconfigs.addon.open-cluster-management.io "interlock-base" is forbidden: exceeded quota: settings`,
+		},
 		"RefusedWithoutADependent":    {forbidden, true, "base", "is forbidden: exceeded quota: settings"},
 		"NoNamespace":                 {refused(apierrors.NewNotFound(resource, "c")), false, "leaf", "not found"},
-		"NoDefault":                   {missing, false, "leaf", "with its settings exists: its default AddOnDeploymentConfig 'd/default' is not found"},
-		"NoDefaultWithoutADependent":  {missing, true, "base", "with its settings exists: its default AddOnDeploymentConfig 'd/default' is not found"},
+		"NoDefault":                   {missing, false, "leaf", "exists: its default AddOnDeploymentConfig 'd/default' is not found"},
+		"NoDefaultWithoutADependent":  {missing, true, "base", "exists: its default AddOnDeploymentConfig 'd/default' is not found"},
 		"BusyIsNoRefusal":             {refused(apierrors.NewTooManyRequests("later", 1)), false, "", ""},
 		"ConflictIsNoRefusal":         {refused(apierrors.NewConflict(resource, "interlock-base", nil)), false, "", ""},
 		"NoConnectionIsNoRefusal":     {refused(errors.New("connection refused")), false, "", ""},
@@ -585,14 +592,15 @@ func TestARefusedChange(t *testing.T) {
 	b := newBench(t)
 	b.reconcile(t)
 	b.request("leaf", "http")
-	b.refused["apply"] = apierrors.NewForbidden(schema.GroupResource{Resource: fleet.ResourceConfig}, "interlock-base", errors.New("a rule denies it"))
+	denied := apierrors.NewForbidden(schema.GroupResource{Resource: fleet.ResourceConfig}, "interlock-base", errors.New("a rule denies it"))
+	b.refused["apply"] = denied
 	refuse := func() {
 		t.Helper()
 		if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: base}); !apierrors.IsForbidden(err) {
 			t.Fatal(err)
 		}
-		if got := <-b.recorder.Events; !strings.Contains(got, "No setting of 'base' is set: the hub refuses to store its settings. What is set stays as "+
-			"it is until then: ") {
+		if got := <-b.recorder.Events; !strings.Contains(got, "No setting of 'base' is set: the hub refuses to store its settings. What is set "+
+			"stays as it is until then: ") {
 			t.Errorf("got %q", got)
 		}
 	}
@@ -601,7 +609,7 @@ func TestARefusedChange(t *testing.T) {
 	if config, emitted, _ := b.reconcile(t); mode(config) != "http" || len(emitted) > 0 {
 		t.Errorf("got %v, emitted %q", config.Spec, emitted)
 	}
-	b.refused["apply"] = apierrors.NewForbidden(schema.GroupResource{Resource: fleet.ResourceConfig}, "interlock-base", errors.New("a rule denies it"))
+	b.refused["apply"] = denied
 	b.request("leaf", "quic")
 	refuse()
 }
