@@ -215,7 +215,8 @@ func configure(name, template string) func(ctx context.Context, cluster string) 
 	return func(ctx context.Context, cluster string) {
 		GinkgoHelper()
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-		patch := fmt.Sprintf(`{"spec": {"configs": [{"group": "addon.open-cluster-management.io", "resource": "addontemplates", "name": %q}]}}`, template)
+		patch := fmt.Sprintf(`{"spec": {"configs": [{"group": "addon.open-cluster-management.io", "resource": "addontemplates",
+			"name": %q}]}}`, template)
 		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 	}
 }

@@ -84,15 +84,15 @@ func (b *bench) labeled(t *testing.T, i int) bool {
 	return fleet.HasInstallLabel(cluster, "base")
 }
 
-// setLabel has another writer set the label, or take it away.
-func (b *bench) setLabel(t *testing.T, i int, set bool) {
+// setLabel has another writer set the label of the first managed cluster, or take it away.
+func (b *bench) setLabel(t *testing.T, set bool) {
 	t.Helper()
 	value := "null"
 	if set {
 		value = `"true"`
 	}
 	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, label, value))
-	if err := b.hub.Patch(t.Context(), clusterOf(i), patch, client.FieldOwner("kubectl")); err != nil {
+	if err := b.hub.Patch(t.Context(), clusterOf(0), patch, client.FieldOwner("kubectl")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,7 +146,7 @@ func TestALabelThatIsTakenAway(t *testing.T) {
 	b := newLabelBench(t, 1, 2)
 	b.settle(t)
 	for range 2 {
-		b.setLabel(t, 0, false)
+		b.setLabel(t, false)
 		b.settle(t)
 	}
 	if b.stored(t) != "GivenUp" || b.labeled(t, 0) || b.installed(t) != 0 {
@@ -164,7 +164,7 @@ func TestALabelThatIsTakenAwayAtOnce(t *testing.T) {
 	b.crash = func(now string) error {
 		if now == "after apply ManagedCluster cluster000" {
 			applied++
-			b.setLabel(t, 0, false)
+			b.setLabel(t, false)
 		}
 		return nil
 	}
@@ -296,7 +296,7 @@ func TestOnePlacementIsLimited(t *testing.T) {
 func TestALabelOfAnotherWriter(t *testing.T) {
 	b := newLabelBench(t, 1, 2)
 	b.delete(t, addOn(0, "leaf"))
-	b.setLabel(t, 0, true)
+	b.setLabel(t, true)
 	if writes := b.settle(t); len(writes) > 0 || b.installed(t) != 1 {
 		t.Errorf("writes %q", writes)
 	}

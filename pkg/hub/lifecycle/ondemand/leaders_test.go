@@ -62,7 +62,7 @@ func TestANewLeaderRestoresWhatAFormerOneInstalls(t *testing.T) {
 		"Labeled": {
 			bench: func(t *testing.T) *bench { return newLabelBench(t, 1, 2) },
 			step:  "before apply ManagedCluster cluster000",
-			write: func(t *testing.T, b *bench) { b.setLabel(t, 0, true) },
+			write: func(t *testing.T, b *bench) { b.setLabel(t, true) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
