@@ -160,7 +160,8 @@ func TestDecide(t *testing.T) {
 			satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Waiting: "v2", Upgradable: held}, "",
 		},
 		"TemplateIsForgotten": {
-			satisfied.changed(func(a *Assessment) { a.Registered = ordered }), Stored{Running: "v1", Upgradable: held},
+			satisfied.changed(func(a *Assessment) { a.Registered = ordered }),
+			Stored{Running: "v1", Upgradable: held},
 			"Upgradable=True/NothingWaits",
 		},
 		"RolledOut": {
