@@ -148,7 +148,7 @@ demo: demo-duration build ocm ## play the main job on a hub and managed clusters
 .PHONY: demo-duration
 demo-duration: tools-present
 	@if [ -e $(BIN)/ocm.sum ]; then echo "demo: takes about a minute, and longer where something has to be compiled"; else \
-	echo "demo: the first run compiles Kubernetes' control plane, OCM and Interlock. On 2 cores it takes about 10 minutes, and more for the download. Later runs take a minute."; \
+	echo "demo: the first run compiles Kubernetes' control plane, OCM and Interlock. On 2 cores it takes about 6 minutes, and more for the download. Later runs take a minute."; \
 	(go list -C test/controlplane -deps ./kube-apiserver ./etcd ./kube-controller-manager; go list -C test/ocm -deps ./ocm) >/dev/null 2>&1 & fi
 
 BENCH := KUBEBUILDER_ASSETS=$(ASSETS) go run -C $(BENCHMARK)
