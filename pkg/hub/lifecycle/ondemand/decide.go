@@ -71,17 +71,16 @@ func (r *Reconciler) confirm(ctx context.Context, evaluator *evaluation.Evaluato
 	if err := r.confirmStored(ctx, s); err != nil {
 		return err
 	}
+	if err := r.confirmCluster(ctx, evaluator, s); err != nil {
+		return err
+	}
 	if err := r.confirmConsent(ctx, evaluator, s); err != nil {
 		return err
 	}
 	if step == installation.Remove {
-		if err := r.confirmRemoval(ctx, evaluator, s); err != nil {
-			return err
-		}
-	} else if err := r.confirmInstallation(ctx, evaluator, s); err != nil {
-		return err
+		return r.confirmRemoval(ctx, evaluator, s)
 	}
-	return r.confirmCluster(ctx, evaluator, s)
+	return r.confirmInstallation(ctx, evaluator, s)
 }
 
 // confirmStored reads the AddOnInstallation. A user may have deleted it to take over the add-on.

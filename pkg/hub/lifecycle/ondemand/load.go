@@ -11,7 +11,6 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -33,7 +32,7 @@ type subject struct {
 // load reads the inputs of a decision from the caches.
 func (r *Reconciler) load(ctx context.Context, evaluator *evaluation.Evaluator, key types.NamespacedName) (*subject, error) {
 	s := &subject{key: key}
-	s.Delay, s.Consents, s.Keep = r.RemovalDelay, evaluator.Consents(key.Name), installation.Keeps(evaluator.Catalog, key.Name)
+	s.Delay, s.Keep = r.RemovalDelay, installation.Keeps(evaluator.Catalog, key.Name)
 	object := &dependencyv1alpha1.AddOnInstallation{}
 	switch err := r.Objects.Get(ctx, key, object); {
 	case err == nil:
@@ -84,7 +83,7 @@ func (r *Reconciler) loadCluster(ctx context.Context, evaluator *evaluation.Eval
 	return nil
 }
 
-// describeCluster sets the state of the managed cluster and its label. cluster is nil if it does not exist.
+// describeCluster sets the state of the managed cluster, and how the add-on is installed there. cluster is nil if it does not exist.
 func (r *Reconciler) describeCluster(evaluator *evaluation.Evaluator, s *subject, cluster *clusterv1.ManagedCluster) {
 	switch {
 	case cluster == nil || !cluster.DeletionTimestamp.IsZero():
@@ -96,13 +95,8 @@ func (r *Reconciler) describeCluster(evaluator *evaluation.Evaluator, s *subject
 		!r.FirstPass.Await(cluster.Name, r.Changed, s.key):
 		s.Cluster = installation.ClusterDoubtful
 	}
-	s.ClusterUID, s.Labeled = cluster.UID, fleet.HasInstallLabel(cluster, s.key.Name)
-	consent := evaluator.Consent(s.key.Name)
-	labeled := s.Labeled && s.Stored != nil && !s.Stored.LabeledSince.IsZero()
-	s.ByLabel = consent == catalog.ByLabel || consent != catalog.ByAnnotation && s.Labeled || labeled
-	if labeled && consent == catalog.ByAnnotation { // the owner pauses the Placements that the label is for
-		s.Consents = false
-	}
+	s.ClusterUID = cluster.UID
+	s.SetConsent(evaluator.Consent(s.key.Name), fleet.HasInstallLabel(cluster, s.key.Name))
 }
 
 // loadUsers reads the add-ons on the managed cluster that use the add-on, and those that request its installation.

@@ -1,0 +1,40 @@
+package installation
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+)
+
+func TestSetConsent(t *testing.T) {
+	setLabel := func(i *Installation) { i.LabeledSince = noon }
+	for name, test := range map[string]struct {
+		consent           catalog.Consent
+		labeled           bool
+		stored            *Installation
+		consents, byLabel bool
+	}{
+		"NoConsent":               {consent: catalog.NoConsent},
+		"Annotation":              {consent: catalog.ByAnnotation, consents: true},
+		"AnnotationAndInstalled":  {consent: catalog.ByAnnotation, stored: stored(installed), consents: true},
+		"Label":                   {consent: catalog.ByLabel, consents: true, byLabel: true},
+		"LabelAndLabeled":         {consent: catalog.ByLabel, labeled: true, stored: stored(installed, setLabel), consents: true, byLabel: true},
+		"LabelOfAnotherWriter":    {consent: catalog.ByAnnotation, labeled: true, consents: true},
+		"LabelBeforeOurs":         {consent: catalog.ByAnnotation, labeled: true, stored: stored(installing), consents: true},
+		"PlacementsPaused":        {consent: catalog.NoConsent, labeled: true, stored: stored(installed, setLabel), byLabel: true},
+		"PlacementsUnknown":       {consent: catalog.ConsentUnknown, labeled: true, stored: stored(installed, setLabel), byLabel: true},
+		"PausedByAnnotation":      {consent: catalog.ByAnnotation, labeled: true, stored: stored(installed, setLabel), byLabel: true},
+		"PausedAndLabelTakenAway": {consent: catalog.ByAnnotation, stored: stored(installed, setLabel), consents: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := Facts{Stored: test.stored}
+			facts.SetConsent(test.consent, test.labeled)
+			want := Facts{Stored: test.stored, Labeled: test.labeled, Consents: test.consents, ByLabel: test.byLabel}
+			if diff := cmp.Diff(want, facts); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
