@@ -72,10 +72,10 @@ func Stored(addOn *addonv1alpha1.ManagedClusterAddOn) outcome.Stored {
 	return outcome.Stored{
 		Degraded: Degraded(addOn), Replaced: ReplacedDegraded(addOn),
 		Available: Available(addOn), Installable: Installable(addOn), Upgradable: Upgradable(addOn),
-		OwnsAvailable: appliedField(addOn, availableField), HealthCheck: appliedMode(addOn),
-		OwnsDegraded:    !condition.Owned(Degraded(addOn)) && appliedField(addOn, degradedField),
-		OwnsReplaced:    !isTrue(ReplacedDegraded(addOn)) && appliedField(addOn, replacedField),
-		OwnsInstallable: !annotated && appliedField(addOn, installableField),
+		OwnsAvailable: appliedField(addOn.ManagedFields, availableField), HealthCheck: appliedMode(addOn),
+		OwnsDegraded:    !condition.Owned(Degraded(addOn)) && appliedField(addOn.ManagedFields, degradedField),
+		OwnsReplaced:    !isTrue(ReplacedDegraded(addOn)) && appliedField(addOn.ManagedFields, replacedField),
+		OwnsInstallable: !annotated && AppliedInstallable(addOn.ManagedFields),
 		Gate:            value, Annotated: annotated, GateClosed: GateClosed(addOn),
 		Running: TemplatesOf(addOn).Running, Waiting: WaitingTemplate(addOn), Deleted: !addOn.DeletionTimestamp.IsZero(),
 	}
@@ -85,14 +85,20 @@ func isTrue(current *metav1.Condition) bool {
 	return current != nil && current.Status == metav1.ConditionTrue
 }
 
-// appliedField reports whether addon-manager has applied a field of the add-on.
-func appliedField(addOn *addonv1alpha1.ManagedClusterAddOn, field string) bool {
-	return slices.ContainsFunc(addOn.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return owns(&entry, field) })
+// AppliedInstallable reports whether addon-manager has applied the condition Installable, by the managed fields of an
+// add-on.
+func AppliedInstallable(entries []metav1.ManagedFieldsEntry) bool {
+	return appliedField(entries, installableField)
+}
+
+// appliedField reports whether addon-manager has applied a field, by the managed fields of an add-on.
+func appliedField(entries []metav1.ManagedFieldsEntry, field string) bool {
+	return slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool { return owns(&entry, field) })
 }
 
 // appliedMode returns the mode of the health check that addon-manager has applied, or an empty mode.
 func appliedMode(addOn *addonv1alpha1.ManagedClusterAddOn) ocmv1alpha1.HealthCheckMode {
-	if !appliedField(addOn, healthCheckField) {
+	if !appliedField(addOn.ManagedFields, healthCheckField) {
 		return ""
 	}
 	return addOn.Status.HealthCheck.Mode

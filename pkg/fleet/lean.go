@@ -92,7 +92,7 @@ func hasGate(full *addonv1alpha1.ManagedClusterAddOn) bool {
 	if _, gated := full.Annotations[addonv1alpha1.GateAnnotation]; gated {
 		return true
 	}
-	return appliedField(full, installableField)
+	return AppliedInstallable(full.ManagedFields)
 }
 
 // applied returns the managed fields of addon-manager if they have a field that other writers may own as well. These are the health

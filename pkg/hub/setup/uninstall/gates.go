@@ -8,6 +8,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
+	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
 // removeGates removes the gate of every add-on with its condition Installable, and every condition Upgradable. The gate
@@ -18,11 +19,11 @@ func (u *uninstallation) removeGates(ctx context.Context) (string, error) {
 }
 
 func (u *uninstallation) removeGate(ctx context.Context, addOn *unstructured.Unstructured) (bool, error) {
-	if _, ok := addOn.GetAnnotations()[addonv1alpha1.GateAnnotation]; !ok {
-		return u.removeEach(ctx, addOn, isUpgradable)
-	}
-	if _, err := u.removeEach(ctx, addOn, func(entry any) bool { return isInstallable(entry) || isUpgradable(entry) }); err != nil {
-		return false, err
+	_, gated := addOn.GetAnnotations()[addonv1alpha1.GateAnnotation]
+	ours := gated || fleet.AppliedInstallable(addOn.GetManagedFields())
+	written, err := u.removeEach(ctx, addOn, func(entry any) bool { return ours && isInstallable(entry) || isUpgradable(entry) })
+	if err != nil || !gated {
+		return written, err
 	}
 	return true, u.patch(ctx, addOn, map[string]any{"annotations": map[string]any{
 		addonv1alpha1.GateAnnotation: nil, addonv1alpha1.GateCauseAnnotation: nil,
@@ -34,7 +35,8 @@ func isUpgradable(entry any) bool {
 	return hasReason(entry, gate.ConditionUpgradable, gate.UpgradeReasons...)
 }
 
-// isInstallable reports whether a condition belongs to a gate. Without a gate, the add-on's own manager may have set it.
+// isInstallable reports whether a condition may belong to a gate. If there is no gate, and addon-manager has not applied
+// the condition while there was one, the add-on's own manager has set it.
 func isInstallable(entry any) bool {
 	return hasReason(entry, gate.ConditionInstallable, gate.Reasons...)
 }

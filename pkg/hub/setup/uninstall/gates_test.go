@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +19,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
+	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -44,6 +46,24 @@ func withRelated(addOn *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.Manage
 	return addOn
 }
 
+// listApplied lists add-ons, one of them with the managed fields of the condition Installable that addon-manager applied.
+func listApplied(name string) func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+	return func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		err := c.List(ctx, list, options...)
+		if page, ok := list.(*unstructured.UnstructuredList); ok {
+			for i := range page.Items {
+				if page.Items[i].GetName() == name {
+					page.Items[i].SetManagedFields([]metav1.ManagedFieldsEntry{{
+						Manager: names.AddonManager, Operation: metav1.ManagedFieldsOperationApply, Subresource: "status",
+						FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:conditions":{"k:{\"type\":\"Installable\"}":{".":{}}}}}`)},
+					}})
+				}
+			}
+		}
+		return err
+	}
+}
+
 func TestGatesAreRemoved(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := addonv1alpha1.AddToScheme(scheme); err != nil {
@@ -61,8 +81,10 @@ func TestGatesAreRemoved(t *testing.T) {
 			"Other Mine",
 		), withRelated(withGate("of-an-operator", "", "Upgradable NothingWaits")),
 		withGate("both", "open", "Installable GateOpened", "Upgradable NothingWaits"),
+		withGate("its-annotation-removed", "", "Installable GateOpened"),
 	).
 		WithInterceptorFuncs(interceptor.Funcs{
+			List: listApplied("its-annotation-removed"),
 			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 				if broken != nil {
 					return broken
@@ -77,7 +99,7 @@ func TestGatesAreRemoved(t *testing.T) {
 	}
 	broken = nil
 	summary, err := u.removeGates(t.Context())
-	if err != nil || summary != "4 opened and removed, none is left on any of 8 ManagedClusterAddOns" {
+	if err != nil || summary != "4 opened and removed, none is left on any of 9 ManagedClusterAddOns" {
 		t.Errorf("%q, %v", summary, err)
 	}
 	var list addonv1alpha1.ManagedClusterAddOnList
