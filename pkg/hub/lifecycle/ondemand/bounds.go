@@ -11,17 +11,23 @@ const (
 	percentAMinute  = 5
 )
 
+// reservedRetry is the time after which a change is tried again if others are about to use up the bounds. The API server
+// may refuse them.
+const reservedRetry = time.Second
+
 // fleetBounds limits the number of managed clusters on which a change begins within a minute. Further changes on one of
-// them do not count.
+// them do not count. It is safe for concurrent use.
 type fleetBounds struct {
 	mutex sync.Mutex
 	// begun has the time of the last change on each managed cluster.
 	begun map[string]time.Time
+	// reserved has the managed clusters on which a change is about to begin.
+	reserved map[string]bool
 }
 
-// next returns the time at which a change may begin on a managed cluster. It is zero if the change may begin now. clusters
-// is the size of the fleet.
-func (b *fleetBounds) next(cluster string, clusters int, now time.Time) time.Time {
+// reserve returns the time at which a change may begin on a managed cluster. If the change may begin now, the time is zero,
+// and the managed cluster is reserved until begin or release is called. clusters is the size of the fleet.
+func (b *fleetBounds) reserve(cluster string, clusters int, now time.Time) time.Time {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	oldest := now
@@ -33,13 +39,23 @@ func (b *fleetBounds) next(cluster string, clusters int, now time.Time) time.Tim
 			oldest = start
 		}
 	}
-	if _, begun := b.begun[cluster]; begun || len(b.begun) < max(clustersAMinute, clusters*percentAMinute/100) {
+	bound := max(clustersAMinute, clusters*percentAMinute/100)
+	switch _, begun := b.begun[cluster]; {
+	case begun:
 		return time.Time{}
+	case len(b.begun) >= bound:
+		return oldest.Add(time.Minute)
+	case len(b.begun)+len(b.reserved) >= bound:
+		return now.Add(reservedRetry)
 	}
-	return oldest.Add(time.Minute)
+	if b.reserved == nil {
+		b.reserved = map[string]bool{}
+	}
+	b.reserved[cluster] = true
+	return time.Time{}
 }
 
-// begin records that a change begins on a managed cluster.
+// begin records that a change begins on a reserved managed cluster.
 func (b *fleetBounds) begin(cluster string, now time.Time) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -47,4 +63,12 @@ func (b *fleetBounds) begin(cluster string, now time.Time) {
 		b.begun = map[string]time.Time{}
 	}
 	b.begun[cluster] = now
+	delete(b.reserved, cluster)
+}
+
+// release ends the reservation of a managed cluster.
+func (b *fleetBounds) release(cluster string) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	delete(b.reserved, cluster)
 }

@@ -3,6 +3,7 @@ package ondemand
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -25,8 +26,9 @@ const recounted = time.Second
 // changes are the numbers of managed clusters on which one change installs and removes an add-on.
 type changes struct{ installations, removals int }
 
-// counts are numbers of the fleet that are at most a second old.
+// counts are numbers of the fleet that are at most a second old. It is safe for concurrent use.
 type counts struct {
+	mutex    sync.Mutex
 	clusters int
 	counted  time.Time
 	changes  map[string]countedChanges
@@ -58,6 +60,8 @@ func (r *Reconciler) loadApproval(ctx context.Context, evaluator *evaluation.Eva
 
 // clusterCount returns the number of managed clusters.
 func (r *Reconciler) clusterCount(ctx context.Context, now time.Time) (int, error) {
+	r.counts.mutex.Lock()
+	defer r.counts.mutex.Unlock()
 	if !r.counts.counted.IsZero() && now.Sub(r.counts.counted) < recounted {
 		return r.counts.clusters, nil
 	}
@@ -72,6 +76,8 @@ func (r *Reconciler) clusterCount(ctx context.Context, now time.Time) (int, erro
 // changes counts the installations of the last hour, and those that are about to begin. It also counts unused add-ons,
 // because all of them are removed after the delay. A change that reaches the fleet slowly counts as one change.
 func (r *Reconciler) changes(ctx context.Context, addOn string, now time.Time) (changes, error) {
+	r.counts.mutex.Lock()
+	defer r.counts.mutex.Unlock()
 	clusters, growth := r.missing.clusters(addOn)
 	if last := r.counts.changes[addOn]; !last.counted.IsZero() && now.Sub(last.counted) < recounted && last.growth == growth {
 		return last.changes, nil

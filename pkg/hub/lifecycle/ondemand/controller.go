@@ -55,6 +55,7 @@ type Reconciler struct {
 
 	// complete is true if the wait of each installation is known.
 	complete bool
+	turns    turns
 	fleet    fleetBounds
 	counts   counts
 	missing  missing
@@ -72,6 +73,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !r.FirstPass.Await(firstpass.Everywhere, r.Changed, key) {
 		return reconcile.Result{}, nil
 	}
+	taken := takenBy(evaluator, key)
+	if !r.turns.take(taken...) {
+		return reconcile.Result{RequeueAfter: nextTurn}, nil
+	}
+	defer r.turns.release(taken...)
 	var next time.Time
 	switch {
 	case key == Everything:
@@ -96,6 +102,7 @@ func (r *Reconciler) reconcile(
 	if err != nil {
 		return time.Time{}, err
 	}
+	defer r.fleet.release(key.Namespace)
 	decision, err := r.decide(ctx, evaluator, s, now)
 	if err != nil {
 		return time.Time{}, err

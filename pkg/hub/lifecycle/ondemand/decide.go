@@ -42,7 +42,7 @@ func (r *Reconciler) decide(
 	if err != nil {
 		return installation.Decision{}, err
 	}
-	if retry := r.fleet.next(s.key.Namespace, clusters, now); !retry.IsZero() {
+	if retry := r.fleet.reserve(s.key.Namespace, clusters, now); !retry.IsZero() {
 		return decision.Delayed(s.Stored, retry), nil
 	}
 	if err := r.confirm(ctx, evaluator, s, decision.Step); err != nil {
@@ -83,8 +83,12 @@ func (r *Reconciler) confirm(ctx context.Context, evaluator *evaluation.Evaluato
 	return r.confirmInstallation(ctx, evaluator, s)
 }
 
-// confirmStored reads the AddOnInstallation. A user may have deleted it to take over the add-on.
+// confirmStored reads the AddOnInstallation. A user may have deleted it to take over the add-on. If the cache has none, it is
+// created before the step, and the API server refuses a second one.
 func (r *Reconciler) confirmStored(ctx context.Context, s *subject) error {
+	if s.object == nil {
+		return nil
+	}
 	object := &dependencyv1alpha1.AddOnInstallation{}
 	switch err := r.Live.Get(ctx, s.key, object); {
 	case apierrors.IsNotFound(err):

@@ -32,10 +32,9 @@ import (
 // gather is the time for which changes are collected before a decision on an installation.
 const gather = time.Second
 
-// SetupWithManager registers the controller. It decides on one add-on at a time, because the bounds of the fleet count all
-// of them.
+// SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return controllers.Setup(mgr, "addoninstallations", r, 1, controllers.RetryOnHub,
+	return controllers.Setup(mgr, "addoninstallations", r, workers, controllers.RetryOnHub,
 		r.Changed.Source(Everything),
 		source.Kind(r.Stored, &dependencyv1alpha1.AddOnInstallation{}, &handler.TypedEnqueueRequestForObject[*dependencyv1alpha1.AddOnInstallation]{}),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()),
