@@ -121,6 +121,19 @@ func (p *Proxy) Struck() <-chan struct{} {
 	return p.struck
 }
 
+// Disarm makes no fault happen any more. It reports whether one has happened.
+func (p *Proxy) Disarm() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.number = 0
+	select {
+	case <-p.struck:
+		return true
+	default:
+		return false
+	}
+}
+
 // Release lets a held write continue.
 func (p *Proxy) Release() {
 	p.mutex.Lock()
