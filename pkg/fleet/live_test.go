@@ -8,6 +8,7 @@ import (
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
@@ -31,6 +32,11 @@ func (l live) Facts(ctx context.Context, _ *catalog.Catalog, cluster string) (ev
 // Selected implements Reader. The fake client has no PlacementDecisions.
 func (live) Selected(context.Context, []types.NamespacedName, string) (bool, bool, error) {
 	return false, false, nil
+}
+
+// Setting implements fleet.Reader.
+func (live) Setting(context.Context, types.NamespacedName) (settings.Outcome, error) {
+	return settings.Outcome{}, nil
 }
 
 // Installation implements Reader. The fake client has no plan.

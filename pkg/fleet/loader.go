@@ -18,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
@@ -41,6 +42,8 @@ type Reader interface {
 	Facts(ctx context.Context, declarations *catalog.Catalog, cluster string) (evaluation.Facts, error)
 	// Installation returns the reason why the installation of an add-on on a managed cluster waits, because of install: Auto.
 	Installation(ctx context.Context, addOn types.NamespacedName) (evaluation.Wait, error)
+	// Setting returns the outcome of the requests for the settings of an add-on on a managed cluster.
+	Setting(ctx context.Context, addOn types.NamespacedName) (settings.Outcome, error)
 	// HubAPIs returns the facts about APIs that edges require of the hub. They are shared and must not be changed.
 	HubAPIs(ctx context.Context) (evaluation.APIFacts, error)
 }
@@ -101,6 +104,9 @@ func (l Loader) Load(
 	if err := l.loadWaits(ctx, evaluator, key, installed, &state.Cluster); err != nil {
 		return evaluation.State{}, err
 	}
+	if err := l.loadSettings(ctx, evaluator, key, installed, &state.Cluster); err != nil {
+		return evaluation.State{}, err
+	}
 	return state, l.loadNamedOCM(ctx, evaluator, key.Name, &state)
 }
 
@@ -140,7 +146,8 @@ func (l Loader) Whole(
 	installed := func(addOn string) bool { return observed[addOn].Installed }
 	for _, name := range addOns {
 		key := types.NamespacedName{Namespace: cluster, Name: name}
-		err := errors.Join(l.loadUnselected(ctx, evaluator, name, installed, &described), l.loadWaits(ctx, evaluator, key, installed, &described))
+		err := errors.Join(l.loadUnselected(ctx, evaluator, name, installed, &described),
+			l.loadWaits(ctx, evaluator, key, installed, &described), l.loadSettings(ctx, evaluator, key, installed, &described))
 		if err != nil {
 			return described, nil, err
 		}

@@ -30,6 +30,8 @@ func setupInstallation(mgr ctrl.Manager, s *shared) error {
 		Declarations: s.declarations,
 		Changes:      s.configs,
 		Requests:     &configurer.RequestStore{Changed: s.configs.Changed},
+		Outcomes:     s.inputs.Settings,
+		Evaluate:     s.triggers.evaluate,
 		Live:         mgr.GetAPIReader(),
 		Writer:       mgr.GetClient(),
 		Recorder:     s.recorder,

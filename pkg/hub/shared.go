@@ -86,6 +86,7 @@ func newShared(mgr ctrl.Manager, warm *warmup.Warmup, options Options, t trigger
 		Reported:      s.reported,
 		Served:        served,
 		Installations: hubcache.NewInstallations(options.Lifecycle),
+		Settings:      hubcache.NewSettings(options.Lifecycle),
 	}
 	s.loader = fleet.Loader{Reader: s.inputs, Memory: s.memory, Offline: options.Offline}
 	s.policies = &policies.Source{Cache: lazy, Live: mgr.GetAPIReader(), Ready: func() bool { return watches.Ready(input.Policies) }}

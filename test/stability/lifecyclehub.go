@@ -15,6 +15,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -151,6 +152,11 @@ func (cache) HubAPIs(context.Context) (evaluation.APIFacts, error) { return eval
 // Selected implements fleet.Reader.
 func (cache) Selected(context.Context, []types.NamespacedName, string) (selected, read bool, err error) {
 	return false, false, nil
+}
+
+// Setting implements fleet.Reader.
+func (cache) Setting(context.Context, types.NamespacedName) (settings.Outcome, error) {
+	return settings.Outcome{}, nil
 }
 
 // Installation implements fleet.Reader.

@@ -307,7 +307,7 @@ func stored(reason string) metav1.Condition {
 	case "":
 		return metav1.Condition{}
 	case satisfiedReason:
-		return *fixture.Degraded(metav1.ConditionFalse, reason, satisfiedMessage)
+		return *fixture.Degraded(metav1.ConditionFalse, reason, satisfiedMessage+".")
 	default:
 		return *fixture.Degraded(metav1.ConditionTrue, reason, "before")
 	}

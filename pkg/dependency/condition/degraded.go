@@ -3,6 +3,7 @@ package condition
 
 import (
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -15,9 +16,9 @@ import (
 )
 
 const (
-	satisfiedMessage = "All declared dependencies are satisfied."
+	satisfiedMessage = "All declared dependencies are satisfied"
 	// waivedMessage is the message if policies waive dependencies that fail or may fail.
-	waivedMessage = "All declared dependencies are satisfied or waived."
+	waivedMessage = "All declared dependencies are satisfied or waived"
 )
 
 // Reasons lists every reason that Interlock sets on Degraded.
@@ -70,7 +71,8 @@ type Desired struct {
 //     wrong; see whileHeld.
 //   - An Optional edge is unsatisfied: True, DependencyNotSatisfied, unless
 //     another writer has set Degraded=True.
-//   - A reason of Interlock is stored: False, DependenciesSatisfied.
+//   - A reason of Interlock is stored: False, DependenciesSatisfied. It is also
+//     written if a requested setting is not set, and no Degraded is stored.
 //
 // While an explanation in the message is unread, a change of the message alone is not written.
 //
@@ -128,14 +130,33 @@ func decision(stored *metav1.Condition, findings []evaluation.Finding, limit int
 	case optionalFails:
 		return optionalUnsatisfied(stored, findings, limit)
 	default:
-		message := satisfiedMessage
-		if slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Waived }) {
-			message = waivedMessage
-		}
+		unset := describeUnset(findings)
 		return metav1.Condition{
-			Status: metav1.ConditionFalse, Reason: addonv1alpha1.AddonDegradedReasonDependenciesSatisfied, Message: text.Final(message),
-		}, Owned(stored)
+			Status: metav1.ConditionFalse, Reason: addonv1alpha1.AddonDegradedReasonDependenciesSatisfied,
+			Message: text.Final(text.Cut(satisfied(findings)+unset+".", limit)),
+		}, Owned(stored) || stored == nil && unset != ""
 	}
+}
+
+// satisfied returns the message if no edge fails, without its end.
+func satisfied(findings []evaluation.Finding) string {
+	if slices.ContainsFunc(findings, func(f evaluation.Finding) bool { return f.Verdict == evaluation.Waived }) {
+		return waivedMessage
+	}
+	return satisfiedMessage
+}
+
+// describeUnset describes the requested settings that are not set, as the end of a sentence.
+func describeUnset(findings []evaluation.Finding) string {
+	var clauses []string
+	for i := range findings {
+		clauses = append(clauses, findings[i].Unset()...)
+	}
+	if len(clauses) == 0 {
+		return ""
+	}
+	slices.Sort(clauses)
+	return ", but " + strings.Join(slices.Compact(clauses), separator)
 }
 
 // whileHeld decides while an edge is held and no blocking edge certainly fails. The stored condition stays as long as it

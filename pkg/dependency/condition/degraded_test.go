@@ -39,7 +39,7 @@ func TestDegraded(t *testing.T) {
 		healthy  = fixture.Degraded(isFalse, "Healthy", "no failure found")
 		oursMust = fixture.Degraded(isTrue, requiredReason, mustText)
 		oursMay  = fixture.Degraded(isTrue, optionalReason, mayText)
-		oursFine = fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage)
+		oursFine = fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage+".")
 	)
 	unexplained, explained := must, strings.Replace(mustText, "installed)", "installed: none of its Placements selects this cluster)", 1)
 	unexplained.Detail = &evaluation.Detail{Unexplained: true}
@@ -137,7 +137,7 @@ func TestDegraded(t *testing.T) {
 		"OptionalKnownAfterHeld": {
 			"in the end it is satisfied", fixture.Degraded(isTrue, optionalReason, laterText),
 			findings{fine},
-			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now),
+			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage+"."), fixture.Now),
 		},
 		"OptionalFailsAfterHeld": {
 			"in the end it fails", fixture.Degraded(isTrue, optionalReason, laterText),
@@ -174,11 +174,11 @@ func TestDegraded(t *testing.T) {
 		"RequiredToSatisfied": {
 			"taken back, not dropped", oursMust,
 			findings{fine},
-			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now),
+			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage+"."), fixture.Now),
 		},
 		"RequiredToNone": {
 			"a reason left behind is cleared", oursMust, nil,
-			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now),
+			withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage+"."), fixture.Now),
 		},
 		"RequiredHeld":     {"kept", oursMust, findings{held, fine}, nil},
 		"RequiredUnusable": {"the last good verdict stays", oursMust, findings{unusable}, nil},
@@ -189,9 +189,9 @@ func TestDegraded(t *testing.T) {
 			fixture.Degraded(isTrue, requiredReason, mustText),
 		},
 		"OptionalToSatisfied": {
-			"taken back", oursMay, findings{fine}, withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now),
+			"taken back", oursMay, findings{fine}, withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage+"."), fixture.Now),
 		},
-		"OptionalToNone":  {"cleared", oursMay, nil, withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now)},
+		"OptionalToNone":  {"cleared", oursMay, nil, withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage+"."), fixture.Now)},
 		"SatisfiedAgain":  {"nothing changed", oursFine, findings{fine}, nil},
 		"SatisfiedToNone": {"cleared already: once, not more", oursFine, nil, nil},
 		"SatisfiedToRequired": {
@@ -384,7 +384,7 @@ func firstWord(got metav1.Condition, findings []evaluation.Finding) string {
 	if got.Reason == optionalReason {
 		return string(addonv1alpha1.DependencyTypeOptional)
 	}
-	return satisfiedMessage
+	return satisfiedMessage + "."
 }
 
 func TestOutdated(t *testing.T) {

@@ -41,7 +41,7 @@ func TestReplaced(t *testing.T) {
 	foreign, kept := fixture.Degraded(isTrue, "DiskFull", "3 of 3 disks"), replaced(isTrue, "DiskFull", "3 of 3 disks")
 	ended := withTime(replaced(isFalse, addonv1alpha1.AddonReasonNothingReplaced, ""), fixture.Now)
 	ours := fixture.Degraded(isTrue, requiredReason, mustText+tail)
-	satisfied := withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage), fixture.Now)
+	satisfied := withTime(fixture.Degraded(isFalse, satisfiedReason, satisfiedMessage+"."), fixture.Now)
 	long := strings.Repeat("é", MaxMessage)
 	type findings = []evaluation.Finding
 	for name, test := range map[string]struct {

@@ -75,6 +75,8 @@ type Detail struct {
 	// computed yet.
 	Settings       []settings.Variable
 	SettingsUnread bool
+	// SettingOutcome is the result of the requests, if the add-on is installed.
+	SettingOutcome settings.Outcome
 	// ConditionError is the error of the edge's condition. The edge then applies.
 	ConditionError string
 }

@@ -93,6 +93,9 @@ func (s *subject) readTarget(c *catalog.Catalog, inputs map[string]input.Set) {
 	if declaration.Installs(&s.edge.Dependency) && c.Consents(target) {
 		inputs[target] |= input.Installations
 	}
+	if len(s.edge.Settings) > 0 {
+		inputs[target] |= input.Outcomes
+	}
 }
 
 // Tolerates reports whether an edge tolerates that an add-on is unavailable for a while.

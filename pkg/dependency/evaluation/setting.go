@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"fmt"
+	"strings"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
@@ -12,7 +13,12 @@ import (
 )
 
 // settingRule is the rule of an edge on an add-on with unsuitable settings. The edge is satisfied in all other respects.
-var settingRule = rule{sentence: settingSentence, describe: func(f *Finding) string { return f.detail().Because }}
+var settingRule = rule{sentence: settingSentence, describe: describeSetting}
+
+// describeSetting describes settings that are unsuitable, and those that the edge requests and that are not set.
+func describeSetting(f *Finding) string {
+	return strings.Join(append([]string{f.detail().Because}, f.Unset()...), "; ")
+}
 
 // evaluateSetting checks the settings of an installed add-on that satisfies the edge in all other respects.
 func evaluateSetting(g *grounds, f *Finding) {

@@ -40,6 +40,8 @@ func requestSettings(addOn string, g *grounds, f *Finding) {
 		requested = append(requested, variable)
 	}
 	f.detail().Settings = requested
+	f.Detail.SettingOutcome = g.cluster.Settings[g.edge.AddOn]
+	f.Detail.Unexplained = f.Detail.Unexplained || f.Detail.SettingOutcome.Obstacle == settings.Undecided
 	if lacking := settings.Lacking(requested); lacking != "" && f.Verdict == NotInstalled {
 		if f.Detail.Installs { // Interlock waits for the value
 			f.Detail.Because, f.Detail.Installs = "", false

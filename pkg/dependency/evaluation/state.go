@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"open-cluster-management.io/interlock/pkg/availability"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 )
 
@@ -55,6 +56,8 @@ type Cluster struct {
 	PlacementsUnread bool `json:"placementsUnread,omitempty"`
 	// Waits has the waits of installations, by add-on.
 	Waits map[string]Wait `json:"waits,omitempty"`
+	// Settings has the outcomes of requests for settings, by add-on. All requested variables are set if there is none.
+	Settings map[string]settings.Outcome `json:"settings,omitempty"`
 	// Facts has the report of the cluster's agent.
 	Facts Facts `json:"facts,omitzero"`
 	// HubAPIs has the APIs that edges require of the hub. An API that is missing in the map is not known yet.

@@ -11,6 +11,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
 
@@ -57,6 +58,11 @@ func (s *Snapshot) InstallationOf(addOn types.NamespacedName) *dependencyv1alpha
 // addon-manager knows why an installation waits.
 func (s *Snapshot) Installation(_ context.Context, addOn types.NamespacedName) (evaluation.Wait, error) {
 	return s.WaitOf(addOn), nil
+}
+
+// Setting implements fleet.Reader. Only addon-manager knows the outcome of requests for settings.
+func (s *Snapshot) Setting(context.Context, types.NamespacedName) (settings.Outcome, error) {
+	return settings.Outcome{}, nil
 }
 
 // WaitOf returns the reason why the installation of an add-on waits, as its AddOnInstallation has it.

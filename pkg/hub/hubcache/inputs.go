@@ -10,6 +10,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
@@ -23,6 +24,8 @@ type Inputs struct {
 	Watches Watches
 	// Installations has the reasons for which installations wait.
 	Installations *Installations
+	// Settings has the outcome of the requests for settings.
+	Settings *Settings
 	// Reported reads the facts that agents report.
 	Reported interface {
 		Facts(ctx context.Context, c *catalog.Catalog, cluster string) (evaluation.Facts, error)
@@ -46,6 +49,11 @@ var _ fleet.Reader = Inputs{}
 // Installation implements fleet.Reader.
 func (i Inputs) Installation(_ context.Context, addOn types.NamespacedName) (evaluation.Wait, error) {
 	return i.Installations.Wait(addOn), nil
+}
+
+// Setting implements fleet.Reader.
+func (i Inputs) Setting(_ context.Context, addOn types.NamespacedName) (settings.Outcome, error) {
+	return i.Settings.Outcome(addOn), nil
 }
 
 // Config implements fleet.Reader.

@@ -96,7 +96,7 @@ func newBench(t *testing.T) *bench {
 	reader := hubcache.NewReader(b.hub)
 	inputs := hubcache.Inputs{
 		Reader: reader, Reported: cached{}, Served: &hubapis.Served{}, Watches: fixture.Watches(false),
-		Installations: hubcache.NewInstallations(false),
+		Installations: hubcache.NewInstallations(false), Settings: hubcache.NewSettings(false),
 	}
 	b.Reconciler = &Reconciler{
 		Clock: clocktesting.NewFakePassiveClock(fixture.Now.Time), Fleet: reader, Declarations: store,

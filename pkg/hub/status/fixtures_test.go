@@ -138,8 +138,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		Reader:        hubcache.NewReader(b.hub),
 		Lazy:          fleet.Objects{Reader: lazyReader{b.hub, b.lazy}},
 		Watches:       b.lazy,
-		Installations: hubcache.NewInstallations(false),
-		Reported:      b.lazy,
+		Installations: hubcache.NewInstallations(false), Settings: hubcache.NewSettings(false),
+		Reported: b.lazy,
 	}
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Writer: conditionwriter.Writer{Status: writer, Live: writer}, Declarations: store, Store: assess.NewStore(),

@@ -14,6 +14,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -100,6 +101,11 @@ func (r clusterReader) OCMVersion(ctx context.Context) (string, bool, error) {
 // Selected implements fleet.Reader. It reads nothing, because selections only explain verdicts.
 func (clusterReader) Selected(context.Context, []types.NamespacedName, string) (selected, read bool, err error) {
 	return false, false, nil
+}
+
+// Setting implements fleet.Reader.
+func (clusterReader) Setting(context.Context, types.NamespacedName) (settings.Outcome, error) {
+	return settings.Outcome{}, nil
 }
 
 // Installation implements fleet.Reader.

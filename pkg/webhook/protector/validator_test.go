@@ -179,8 +179,8 @@ func forced(addOn *addonv1alpha1.ManagedClusterAddOn, reason string) *addonv1alp
 	return addOn
 }
 
-// settings returns the AddOnDeploymentConfig of an add-on that configured has changed.
-func settings(mode string) *addonv1alpha1.AddOnDeploymentConfig {
+// withMode returns the AddOnDeploymentConfig of an add-on that configured has changed.
+func withMode(mode string) *addonv1alpha1.AddOnDeploymentConfig {
 	config := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "settings"}}
 	config.Spec.CustomizedVariables = []ocmv1alpha1.CustomizedVariable{{Name: "mode", Value: mode}}
 	return config
@@ -259,15 +259,15 @@ func TestReview(t *testing.T) {
 		{name: "nobody declares anything of it", mode: enforce, objects: usual, declared: []client.Object{registered("leaf", "{}")}},
 		{
 			name: "the dependent's settings make it independent", mode: enforce, declared: conditional,
-			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
+			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), withMode("alone")},
 		},
 		{
 			name: "the dependent's settings do not", mode: enforce, declared: conditional, refuses: breaks + refusal,
-			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "shared"), settings("shared")},
+			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "shared"), withMode("shared")},
 		},
 		{
 			name: "the dependent's settings cannot be read", mode: enforce, declared: conditional, fails: failing{get: "settings"},
-			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), settings("alone")},
+			objects: []client.Object{cluster(), addOn("base"), configured(addOn("leaf"), "alone"), withMode("alone")},
 			warns: "whether other add-ons require 'base' was not checked: load what leaf rests on: " +
 				"read AddOnDeploymentConfig cluster1/settings: the hub is busy",
 		},

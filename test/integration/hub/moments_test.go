@@ -208,7 +208,7 @@ var _ = Describe("addon-manager itself", func() {
 		store := declarations.NewStore()
 		store.Set(evaluation.New(catalog.New([]addonv1alpha1.ClusterManagementAddOn{*registration})))
 		reader, memory := hubcache.NewReader(staleCache{hubClient, stale}), assess.NewMemory(clock.RealClock{})
-		inputs := hubcache.Inputs{Reader: reader, Installations: hubcache.NewInstallations(false)}
+		inputs := hubcache.Inputs{Reader: reader, Installations: hubcache.NewInstallations(false), Settings: hubcache.NewSettings(false)}
 		loader := fleet.Loader{Reader: inputs, Memory: memory, Offline: evaluation.OfflineHold}
 		reconciler := &status.Reconciler{
 			Clock: clock.RealClock{}, Writer: conditionwriter.Writer{Status: hubClient, Live: hubClient}, Memory: memory,

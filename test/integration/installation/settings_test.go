@@ -8,11 +8,13 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/setup"
 )
 
@@ -175,6 +177,26 @@ var _ = Describe("Settings", func() {
 		variables := func() string { return fmt.Sprint(ownConfig(ctx, cluster, base).Object["spec"]) }
 		Eventually(variables).Should(And(ContainSubstring("north"), Not(ContainSubstring("grpc")), Not(ContainSubstring("http"))))
 	}, onBoth())
+
+	It("are missed in the condition of a dependent that has never failed, until its dependency refers to them", func(ctx context.Context) {
+		create(ctx, fmt.Sprintf(`{apiVersion: addon.open-cluster-management.io/v1alpha1, kind: ClusterManagementAddOn,
+		metadata: {name: n-base, annotations: {%s}}, spec: {installStrategy: %s,
+		supportedConfigs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs}]}}`, onDemand, manual))
+		register(ctx, "n-leaf", manual, setting("n-base", "{name: mode, value: grpc}", "Default"), "")
+		install(ctx, "edge", "n-base")
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "edge", Name: "n-base"}}
+		Expect(hub.Client.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(`{"status": {"conditions": [
+			{"type": "Available", "status": "True", "reason": "Tested", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`)))).To(Succeed())
+		install(ctx, "edge", "n-leaf")
+		Eventually(message(ctx, "edge", "n-leaf")).Should(Equal("All declared dependencies are satisfied, but Interlock sets no setting of 'n-base', " +
+			"because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig 'interlock-n-base' alone."))
+
+		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(`{"spec": {"configs": [
+			{"group": "addon.open-cluster-management.io", "resource": "addondeploymentconfigs", "namespace": "edge", "name": "interlock-n-base"}]}}`)))).
+			To(Succeed())
+		Expect(fmt.Sprint(ownConfig(ctx, "edge", "n-base").Object["spec"])).To(ContainSubstring("grpc"))
+		Eventually(message(ctx, "edge", "n-leaf")).Should(Equal("All declared dependencies are satisfied."))
+	})
 
 	It("that are required keep an add-on from being installed while they have no value", func(ctx context.Context) {
 		registerSet(ctx, "r-base")

@@ -130,7 +130,7 @@ var _ = Describe("A hub from which Interlock is uninstalled", func() {
 			arriving.clusters = append(arriving.clusters, fmt.Sprintf("crowded-%d-%02d", attempt, i))
 			ocmsuite.Accept(ctx, hub, arriving.clusters[i], nil)
 		}
-		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("top-"+arriving.pairs[19]).Should(Equal(closed))
+		Eventually(withAgent.dryRunGate).WithContext(ctx).WithArguments("top-" + arriving.pairs[19]).Should(Equal(closed))
 	}, NodeTimeout(2*time.Minute))
 
 	It("has no trace of it, although ordered add-ons are created all the time", func(ctx context.Context) {

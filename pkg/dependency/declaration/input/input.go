@@ -46,6 +46,9 @@ const (
 	// Installations are the waits of the installations of add-ons that it depends on. They explain verdicts without
 	// changing them.
 	Installations
+	// Outcomes are the outcomes of requests for settings of add-ons that it depends on. They explain verdicts without
+	// changing them.
+	Outcomes
 )
 
 // Variables are the inputs that need AddOnDeploymentConfigs.

@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/firstpass"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/kube/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/trigger"
 )
 
 // Reconciler keeps the AddOnDeploymentConfigs that ManagedClusterAddOns refer to by Interlock's name.
@@ -32,7 +33,11 @@ type Reconciler struct {
 	Declarations *declarations.Store
 	Requests     *RequestStore
 	// Changes finds the add-ons that changed AddOnDeploymentConfigs concern.
-	Changes  *Changes
+	Changes *Changes
+	// Outcomes has the outcome of the requests, for messages of the dependents. Evaluate enqueues them in the controller that
+	// writes their conditions.
+	Outcomes *hubcache.Settings
+	Evaluate *trigger.Trigger
 	Live     client.Reader
 	Writer   client.Writer
 	Recorder events.EventRecorder
@@ -68,27 +73,31 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err // the return of the cluster enqueues its add-ons
 	}
 	requests, ok, complete := r.Requests.Get(key)
-	if !ok || !evaluator.Registered(key.Name) || len(requests) == 0 && !concerns(addOn) {
+	switch {
+	case !ok || len(requests) == 0 && !concerns(addOn):
+		return reconcile.Result{}, nil
+	case !evaluator.Registered(key.Name):
+		r.publish(key, requests, settings.Outcome{Obstacle: settings.NotRegistered})
 		return reconcile.Result{}, nil
 	}
 	if len(requests) == 0 && !fleet.RefersToSettings(addOn) { // thousands of installed add-ons have no settings, so nothing is read for them
 		r.report(key, findings{})
 		return reconcile.Result{}, nil
 	}
-	config, problem, err := r.read(ctx, key)
+	config, found, err := r.read(ctx, key)
 	switch {
 	case err != nil:
 		return reconcile.Result{}, err
-	case config == nil || problem != "":
-		r.report(key, findings{requests: requests, problem: problem, awaited: config.awaited()})
+	case config == nil || found.obstacle != settings.NoObstacle:
+		r.report(key, findings{requests: requests, problem: found, awaited: config.awaited()})
 		return reconcile.Result{}, nil
 	case config.config != nil && !complete:
 		return reconcile.Result{}, nil // the stored settings stay meanwhile
 	}
 	agreed := settings.Agree(requests)
-	result, err := r.settle(ctx, config, agreed, now)
-	if problem := refusal(config, err); err == nil || problem != "" { // any other error keeps the events as they are
-		r.report(key, findings{requests: requests, agreed: agreed, problem: problem, awaited: config.awaited()})
+	result, givenUp, err := r.settle(ctx, config, agreed, now)
+	if refused := refusal(config, err); err == nil || refused.obstacle != settings.NoObstacle { // any other error keeps the events as they are
+		r.report(key, findings{requests: requests, agreed: agreed, problem: refused, awaited: config.awaited(), givenUp: givenUp})
 	}
 	return result, err
 }
@@ -106,37 +115,39 @@ func (r *Reconciler) isReached(ctx context.Context, name string) (bool, error) {
 }
 
 // settle writes the settings that the dependents agree on. It does not if another writer undoes them, or if they change
-// all the time.
-func (r *Reconciler) settle(ctx context.Context, config *managedConfig, agreed settings.Agreed, now time.Time) (reconcile.Result, error) {
+// all the time. givenUp is true if another writer undoes them.
+func (r *Reconciler) settle(
+	ctx context.Context, config *managedConfig, agreed settings.Agreed, now time.Time,
+) (result reconcile.Result, givenUp bool, err error) {
 	key := client.ObjectKeyFromObject(config.addOn)
 	content := settings.Make(agreed, config.state())
 	if !content.Changed && config.owned() {
-		return reconcile.Result{}, nil
+		return reconcile.Result{}, false, nil
 	}
 	if until := content.Written.Undone.GivenUp(now); !until.IsZero() {
 		r.reportGivenUp(key, until) // a former leader may have ended before it emitted the event
-		return controllers.At(until, now), nil
+		return controllers.At(until, now), true, nil
 	}
 	if until, pause := r.pace.Wait(key, now); pause > 0 {
 		r.reportUnsteady(config, until, pause)
-		return controllers.At(until, now), nil
+		return controllers.At(until, now), false, nil
 	}
 	content.Written.Undone = content.Written.Undone.Next(now, content.Undone)
 	if until := content.Written.Undone.GivenUp(now); !until.IsZero() {
 		if err := r.giveUp(ctx, config, content.Written.Undone); err != nil {
-			return reconcile.Result{}, err
+			return reconcile.Result{}, false, err
 		}
 		r.reportGivenUp(key, until)
-		return controllers.At(until, now), nil
+		return controllers.At(until, now), true, nil
 	}
 	desired := client.ApplyConfigurationFromUnstructured(config.desired(content))
 	if err := r.Writer.Apply(ctx, desired, fieldOwner, client.ForceOwnership); err != nil {
-		return reconcile.Result{}, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
+		return reconcile.Result{}, false, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
 	}
 	r.pace.Changed(key, now)
 	log.FromContext(ctx).Info("AddOnDeploymentConfig written with the settings that dependents request", "cluster", key.Namespace, "addOn", key.Name,
 		"variables", content.Written.Variables, "putBack", content.Undone)
-	return reconcile.Result{}, nil
+	return reconcile.Result{}, false, nil
 }
 
 // giveUp stores that the settings of an add-on are given up, and leaves them as they are. The write fails if the object has changed since
@@ -153,46 +164,58 @@ func (r *Reconciler) forget(addOn types.NamespacedName) {
 	r.pace.Forget(addOn)
 	delete(r.paused, addOn)
 	r.emitted.forget(addOn)
+	r.Outcomes.Forget(addOn)
 	r.Changes.setDisplaced(types.NamespacedName{}, addOn)
+}
+
+// problem is the reason why no setting of an add-on is set, with its description. It is zero if there is none.
+type problem struct {
+	obstacle    settings.Obstacle
+	description string
 }
 
 // read reads the AddOnDeploymentConfig of an add-on with its inputs. The problem is the reason why Interlock may not write
 // it. The result is nil if the add-on is not installed or not registered.
-func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (config *managedConfig, problem string, err error) {
+func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (config *managedConfig, found problem, err error) {
 	config = &managedConfig{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
 	if err := r.Live.Get(ctx, key, config.addOn); err != nil {
-		return nil, "", client.IgnoreNotFound(err)
+		return nil, problem{}, client.IgnoreNotFound(err)
 	}
 	registered := &addonv1alpha1.ClusterManagementAddOn{}
 	if err := r.Live.Get(ctx, types.NamespacedName{Name: key.Name}, registered); err != nil {
-		return nil, "", client.IgnoreNotFound(err)
+		return nil, problem{}, client.IgnoreNotFound(err)
 	}
 	own := types.NamespacedName{Namespace: key.Namespace, Name: fleet.SettingsConfigName(key.Name)}
 	if config.config, err = r.config(ctx, own); err != nil {
-		return nil, "", err
+		return nil, problem{}, err
 	}
 	displaced, ok := supported(registered)
 	switch configs := referenced(config.addOn); {
 	case !ok:
-		return config, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs", nil
+		return config, problem{
+			settings.NotSupported, "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs",
+		}, nil
 	case len(configs) != 1 || configs[0] != own:
-		return config, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to AddOnDeploymentConfig '%s' alone. Where it does, "+
-			"Interlock keeps the settings there", own), nil
+		return config, problem{settings.NotReferred, fmt.Sprintf("spec.configs of its ManagedClusterAddOn does not refer to "+
+			"AddOnDeploymentConfig '%s' alone. Where it does, Interlock keeps the settings there", own)}, nil
 	}
 	r.Changes.setDisplaced(displaced, key)
 	if displaced != (types.NamespacedName{}) {
 		config.displaced, err = r.config(ctx, displaced)
 		switch {
 		case err != nil:
-			return nil, "", err
+			return nil, problem{}, err
 		case config.displaced == nil: // an empty one in its place would move agents, and remove their registries
-			return config, fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced), nil
+			return config, problem{
+				settings.DefaultMissing,
+				fmt.Sprintf("its default AddOnDeploymentConfig '%s' is not found. What is set stays as it is until then", displaced),
+			}, nil
 		}
 	}
 	if config.config != nil && !madeByInterlock(config.config) {
-		return config, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name), nil
+		return config, problem{settings.NotOwned, fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", own.Name)}, nil
 	}
-	return config, "", nil
+	return config, problem{}, nil
 }
 
 // config reads the stored AddOnDeploymentConfig. It is unstructured, because a Go type does not distinguish an empty field

@@ -26,6 +26,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
@@ -131,6 +132,7 @@ func (b *bench) restart() {
 		Clock: b.clock, Fleet: hubcache.NewReader(b.hub), Declarations: b.Declarations,
 		Requests: &RequestStore{Changed: trigger.New(), requests: b.Requests.requests},
 		Changes:  &Changes{Changed: trigger.New()}, Live: b.hub, Writer: b.hub, Recorder: b.recorder,
+		Outcomes: hubcache.NewSettings(true), Evaluate: trigger.New(),
 	}
 }
 
@@ -291,25 +293,32 @@ func TestWhatIsNotSet(t *testing.T) {
 		reason  string
 		prepare func(t *testing.T, b *bench)
 		emitted []string
+		want    settings.Obstacle
 	}{
 		"Displaced": {"its user refers to another one", func(t *testing.T, b *bench) {
 			t.Helper()
 			b.change(t, addOn(),
 				"spec: {configs: [{group: addon.open-cluster-management.io, resource: addondeploymentconfigs, namespace: c, name: mine}]}")
-		}, []string{EventUnset}},
+		}, []string{EventUnset}, settings.NotReferred},
 		"Unsupported": {"it can have none", func(t *testing.T, b *bench) {
 			t.Helper()
 			b.change(t, &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: base.Name}}, "spec: {supportedConfigs: []}")
-		}, []string{EventUnset}},
+		}, []string{EventUnset}, settings.NotSupported},
 		"Foreign": {"one of a user has its name", func(t *testing.T, b *bench) {
 			t.Helper()
 			foreign := &addonv1alpha1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: base.Namespace, Name: "interlock-base"}}
 			if err := b.hub.Create(t.Context(), foreign); err != nil {
 				t.Fatal(err)
 			}
-		}, []string{EventUnset}},
-		"Held":    {"a request is not known", func(_ *testing.T, b *bench) { b.request("other", "") }, nil},
-		"Deleted": {"it is gone", func(t *testing.T, b *bench) { t.Helper(); _ = b.hub.Delete(t.Context(), addOn()) }, nil},
+		}, []string{EventUnset}, settings.NotOwned},
+		"NotRegistered": {"it has no registration", func(_ *testing.T, b *bench) {
+			b.Declarations.Set(evaluation.New(catalog.New(nil)))
+		}, nil, settings.NotRegistered},
+		"Held": {"a request is not known", func(_ *testing.T, b *bench) { b.request("other", "") }, nil, settings.Undecided},
+		"Deleted": {"it is gone", func(t *testing.T, b *bench) {
+			t.Helper()
+			_ = b.hub.Delete(t.Context(), addOn())
+		}, nil, settings.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -319,6 +328,9 @@ func TestWhatIsNotSet(t *testing.T) {
 			}
 			if _, emitted, _ := b.reconcile(t); len(emitted) > 0 {
 				t.Errorf("%s: emitted again: %v", test.reason, emitted)
+			}
+			if got := b.Outcomes.Outcome(base); !got.Equal(settings.Outcome{Obstacle: test.want}) {
+				t.Errorf("%s: outcome %v", test.reason, got)
 			}
 		})
 	}
@@ -331,9 +343,15 @@ func TestAConflictIsReportedToEach(t *testing.T) {
 	if !slices.Equal(emitted, []string{EventConflict, EventConflict}) || len(config.Spec.CustomizedVariables) > 0 {
 		t.Errorf("got %v, %v", emitted, config.Spec)
 	}
+	if got := b.Outcomes.Outcome(base); !got.Equal(settings.Outcome{Conflicts: []string{"mode"}}) {
+		t.Errorf("outcome %v", got)
+	}
 	b.request("other", "grpc")
 	if config, emitted, _ := b.reconcile(t); len(emitted) > 0 || len(config.Spec.CustomizedVariables) != 1 {
 		t.Errorf("got %v, %v", emitted, config.Spec)
+	}
+	if got := b.Outcomes.Outcome(base); !got.Equal(settings.Outcome{}) {
+		t.Errorf("outcome %v", got)
 	}
 }
 
@@ -460,11 +478,23 @@ func TestANewReferenceTriggers(t *testing.T) {
 	}
 	before := read()
 	b.refer(t)
-	if !configured().Update(event.TypedUpdateEvent[addOn]{ObjectOld: before, ObjectNew: read()}) {
+	triggering := b.configured()
+	if !triggering.Update(event.TypedUpdateEvent[addOn]{ObjectOld: before, ObjectNew: read()}) {
 		t.Error("it is not triggered")
 	}
-	if configured().Update(event.TypedUpdateEvent[addOn]{ObjectOld: read(), ObjectNew: read()}) {
+	if triggering.Update(event.TypedUpdateEvent[addOn]{ObjectOld: read(), ObjectNew: read()}) {
 		t.Error("it is triggered without a change")
+	}
+}
+
+// Whoever installs an add-on without the reference, its dependents learn that they get no settings.
+func TestANewAddOnWithRequestsTriggers(t *testing.T) {
+	b := newBench(t)
+	created := func(name string) event.TypedCreateEvent[addOn] {
+		return event.TypedCreateEvent[addOn]{Object: &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c", Name: name}}}
+	}
+	if triggering := b.configured(); !triggering.Create(created("base")) || triggering.Create(created("other")) {
+		t.Error("not exactly the add-on with requests triggers")
 	}
 }
 

@@ -47,10 +47,21 @@ func (e *emitted) forget(addOn types.NamespacedName) { delete(e.notes, addOn) }
 type findings struct {
 	requests []settings.Request
 	agreed   settings.Agreed
-	// problem is the reason why no setting is set, or empty.
-	problem string
+	// problem is the reason why no setting is set.
+	problem problem
 	// awaited is whether OCM waits for the AddOnDeploymentConfig, because it does not exist.
 	awaited bool
+	// givenUp is whether another writer has changed the settings again and again.
+	givenUp bool
+}
+
+// outcome returns the outcome for messages of the dependents.
+func (f *findings) outcome() settings.Outcome {
+	obstacle := f.problem.obstacle
+	if f.givenUp {
+		obstacle = settings.GivenUp
+	}
+	return settings.OutcomeOf(f.agreed, obstacle)
 }
 
 // notes returns the content of the current events.
@@ -64,7 +75,7 @@ func (f *findings) notes(addOn string) map[[4]string]bool {
 		}
 	}
 	for _, request := range f.requests {
-		if f.problem != "" {
+		if f.problem.description != "" {
 			notes[[4]string{EventUnset, request.Dependent, "", f.unset(addOn)}] = true
 		}
 		for _, variable := range request.Variables {
@@ -74,7 +85,7 @@ func (f *findings) notes(addOn string) map[[4]string]bool {
 			}
 		}
 	}
-	if len(f.requests) == 0 && f.awaited && f.problem != "" {
+	if len(f.requests) == 0 && f.awaited && f.problem.description != "" {
 		notes[[4]string{EventUnset, addOn, "", f.unset(addOn)}] = true
 	}
 	return notes
@@ -84,13 +95,14 @@ func (f *findings) notes(addOn string) map[[4]string]bool {
 func (f *findings) unset(addOn string) string {
 	if f.awaited {
 		return fmt.Sprintf("OCM does not deploy '%s' until AddOnDeploymentConfig '%s' with its settings exists: %s",
-			addOn, fleet.SettingsConfigName(addOn), f.problem)
+			addOn, fleet.SettingsConfigName(addOn), f.problem.description)
 	}
-	return fmt.Sprintf("No setting of '%s' is set: %s", addOn, f.problem)
+	return fmt.Sprintf("No setting of '%s' is set: %s", addOn, f.problem.description)
 }
 
-// report emits the events on conflicts and missing settings of an add-on that are new.
+// report publishes the outcome of the requests for an add-on, and emits the new events on conflicts and missing settings.
 func (r *Reconciler) report(addOn types.NamespacedName, found findings) {
+	r.publish(addOn, found.requests, found.outcome())
 	current := found.notes(addOn.Name)
 	reported := r.emitted.notes[addOn]
 	for _, event := range slices.SortedFunc(maps.Keys(current), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
@@ -108,6 +120,20 @@ func (r *Reconciler) report(addOn types.NamespacedName, found findings) {
 		r.emitted.notes = map[types.NamespacedName]map[[4]string]bool{}
 	}
 	r.emitted.notes[addOn] = current
+}
+
+// publish publishes the outcome of the requests for an add-on, and has the dependents evaluated if it has changed.
+func (r *Reconciler) publish(addOn types.NamespacedName, requests []settings.Request, outcome settings.Outcome) {
+	if len(requests) == 0 {
+		r.Outcomes.Forget(addOn)
+		return
+	}
+	if !r.Outcomes.Set(addOn, outcome) {
+		return
+	}
+	for _, request := range requests {
+		r.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: request.Dependent})
+	}
 }
 
 // reportGivenUp emits an event about settings that are given up, once for each pause.

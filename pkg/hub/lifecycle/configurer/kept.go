@@ -109,21 +109,21 @@ func (c *managedConfig) awaited() bool {
 }
 
 // refusal describes the error of a write if the API server refused it: because of permissions, a quota, an admission rule or a missing
-// namespace. It is empty for any other error.
-func refusal(config *managedConfig, err error) string {
+// namespace. It is zero for any other error.
+func refusal(config *managedConfig, err error) problem {
 	var response apierrors.APIStatus
 	if !errors.As(err, &response) {
-		return ""
+		return problem{}
 	}
 	missing := apierrors.IsNotFound(err) && config.config == nil // a stored one was deleted since it was read
 	if !missing && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
-		return ""
+		return problem{}
 	}
 	stays := ""
 	if config.config != nil {
 		stays = ". What is set stays as it is until then"
 	}
-	return fmt.Sprintf("the hub refuses to store its settings%s: %s", stays, response.Status().Message)
+	return problem{settings.Refused, fmt.Sprintf("the hub refuses to store its settings%s: %s", stays, response.Status().Message)}
 }
 
 // referenced returns the AddOnDeploymentConfigs that an add-on itself refers to.

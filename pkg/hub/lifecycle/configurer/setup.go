@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -23,7 +24,7 @@ type addOn = *addonv1alpha1.ManagedClusterAddOn
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "settings", r, 1, controllers.RetryOnHub, r.Requests.Changed.Source(),
-		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, &handler.TypedEnqueueRequestForObject[addOn]{}, configured()),
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, &handler.TypedEnqueueRequestForObject[addOn]{}, r.configured()),
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
 }
 
@@ -42,11 +43,14 @@ func (r *Reconciler) clusters() handler.TypedFuncs[*clusterv1.ManagedCluster, re
 	}
 }
 
-// configured selects the events of add-ons with settings that refer to another AddOnDeploymentConfig now, or are deleted. OCM writes the
-// reference to one that does not exist to the status, without a hash.
-func configured() predicate.TypedPredicate[addOn] {
+// configured selects the events of add-ons with settings that are installed, refer to another AddOnDeploymentConfig now, or are deleted.
+// OCM writes the reference to one that does not exist to the status, without a hash.
+func (r *Reconciler) configured() predicate.TypedPredicate[addOn] {
 	return predicate.TypedFuncs[addOn]{
-		CreateFunc: func(e event.TypedCreateEvent[addOn]) bool { return concerns(e.Object) },
+		CreateFunc: func(e event.TypedCreateEvent[addOn]) bool {
+			requests, known, _ := r.Requests.Get(client.ObjectKeyFromObject(e.Object))
+			return concerns(e.Object) || len(requests) > 0 || !known
+		},
 		UpdateFunc: func(e event.TypedUpdateEvent[addOn]) bool {
 			old, referred := fleet.ConfigOf(e.ObjectOld)
 			current, refers := fleet.ConfigOf(e.ObjectNew)

@@ -89,7 +89,7 @@ func newBench(t *testing.T, clusters int) *bench {
 func (b *bench) lead() {
 	inputs := hubcache.Inputs{
 		Reader: hubcache.NewReader(b.hub), Lazy: fleet.Objects{Reader: b.hub}, Watches: fixture.Watches(true),
-		Installations: hubcache.NewInstallations(true), Reported: noFacts{&b.requested}, Served: noFacts{},
+		Installations: hubcache.NewInstallations(true), Settings: hubcache.NewSettings(true), Reported: noFacts{&b.requested}, Served: noFacts{},
 	}
 	b.Reconciler = &Reconciler{
 		Clock: b.clock, Declarations: b.Declarations, Live: b.hub, Writer: b.hub, Objects: b.hub, Inputs: inputs,
