@@ -35,11 +35,13 @@ func TestUnset(t *testing.T) {
 		},
 		"NotSupported": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotSupported},
-			want: "Interlock sets no setting of 'base', because its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs",
+			want: "Interlock sets no setting of 'base', because its ClusterManagementAddOn does not list addondeploymentconfigs in " +
+				"spec.supportedConfigs",
 		},
 		"NotReferred": {
 			verdict: SettingMismatch, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotReferred},
-			want: "Interlock sets no setting of 'base', because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig 'interlock-base' alone",
+			want: "Interlock sets no setting of 'base', because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig " +
+				"'interlock-base' alone",
 		},
 		"DefaultMissing": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.DefaultMissing},

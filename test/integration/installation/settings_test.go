@@ -185,15 +185,16 @@ var _ = Describe("Settings", func() {
 		register(ctx, "n-leaf", manual, setting("n-base", "{name: mode, value: grpc}", "Default"), "")
 		install(ctx, "edge", "n-base")
 		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "edge", Name: "n-base"}}
-		Expect(hub.Client.Status().Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(`{"status": {"conditions": [
-			{"type": "Available", "status": "True", "reason": "Tested", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`)))).To(Succeed())
+		available := client.RawPatch(types.MergePatchType, []byte(`{"status": {"conditions": [
+			{"type": "Available", "status": "True", "reason": "Tested", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`))
+		Expect(hub.Client.Status().Patch(ctx, addOn, available)).To(Succeed())
 		install(ctx, "edge", "n-leaf")
-		Eventually(message(ctx, "edge", "n-leaf")).Should(Equal("All declared dependencies are satisfied, but Interlock sets no setting of 'n-base', " +
-			"because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig 'interlock-n-base' alone."))
+		Eventually(message(ctx, "edge", "n-leaf")).Should(Equal("All declared dependencies are satisfied, but Interlock sets no setting of " +
+			"'n-base', because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig 'interlock-n-base' alone."))
 
-		Expect(hub.Client.Patch(ctx, addOn, client.RawPatch(types.MergePatchType, []byte(`{"spec": {"configs": [
-			{"group": "addon.open-cluster-management.io", "resource": "addondeploymentconfigs", "namespace": "edge", "name": "interlock-n-base"}]}}`)))).
-			To(Succeed())
+		referring := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"configs": [{"group": "addon.open-cluster-management.io",
+			"resource": "addondeploymentconfigs", "namespace": "edge", "name": "interlock-n-base"}]}}`))
+		Expect(hub.Client.Patch(ctx, addOn, referring)).To(Succeed())
 		Expect(fmt.Sprint(ownConfig(ctx, "edge", "n-base").Object["spec"])).To(ContainSubstring("grpc"))
 		Eventually(message(ctx, "edge", "n-leaf")).Should(Equal("All declared dependencies are satisfied."))
 	})

@@ -6,6 +6,7 @@ import "slices"
 type Obstacle string
 
 const (
+	// NoObstacle means that they are set, but for conflicts.
 	NoObstacle Obstacle = ""
 	// Undecided means that it is not known yet whether the variables are set.
 	Undecided Obstacle = "Undecided"

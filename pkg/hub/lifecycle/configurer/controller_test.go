@@ -491,7 +491,8 @@ func TestANewReferenceTriggers(t *testing.T) {
 func TestANewAddOnWithRequestsTriggers(t *testing.T) {
 	b := newBench(t)
 	created := func(name string) event.TypedCreateEvent[addOn] {
-		return event.TypedCreateEvent[addOn]{Object: &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c", Name: name}}}
+		installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c", Name: name}}
+		return event.TypedCreateEvent[addOn]{Object: installed}
 	}
 	if triggering := b.configured(); !triggering.Create(created("base")) || triggering.Create(created("other")) {
 		t.Error("not exactly the add-on with requests triggers")
