@@ -174,13 +174,13 @@ type example struct {
 
 // exampleOf returns the last step of a path as an example.
 func exampleOf(hub *snapshot.Snapshot, cluster string, step cause.Step) example {
-	found := example{finding: step.Finding}
+	shown := example{finding: step.Finding}
 	if dependent := hub.AddOnOn(types.NamespacedName{Namespace: cluster, Name: step.AddOn}); dependent != nil && step.Finding.Unexplained() {
 		if degraded := fleet.Degraded(dependent); isFailure(degraded) {
-			found.stored = degraded.Message
+			shown.stored = degraded.Message
 		}
 	}
-	return found
+	return shown
 }
 
 // explainsMore reports whether an example explains more than another one with the same cause. That is so for an edge that requests the

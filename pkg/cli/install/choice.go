@@ -65,7 +65,7 @@ func (c *choice) complete(addOns []string) (err error) {
 		switch {
 		case !ok || !variableName.MatchString(name):
 			return fmt.Errorf("--set=%q: use NAME=VALUE. NAME has letters, digits and _ only, and begins with no digit", variable)
-		case slices.ContainsFunc(c.settings, func(other settings.Variable) bool { return other.Name == name }):
+		case slices.ContainsFunc(c.settings, func(earlier settings.Variable) bool { return earlier.Name == name }):
 			return fmt.Errorf("--set=%q: %s is set twice", variable, name)
 		}
 		c.settings = append(c.settings, settings.Variable{Name: name, Value: value, Sealed: true})
@@ -74,23 +74,23 @@ func (c *choice) complete(addOns []string) (err error) {
 }
 
 // resolve chooses the AddOnTemplate, and checks that the add-on can be configured.
-func (c *choice) resolve(on *planned.Fleet) error {
+func (c *choice) resolve(hub *planned.Fleet) error {
 	if c.addOn == "" {
 		return nil
 	}
-	at := slices.IndexFunc(on.Registrations, func(one addonv1alpha1.ClusterManagementAddOn) bool { return one.Name == c.addOn })
-	if at < 0 {
+	index := slices.IndexFunc(hub.Registrations, func(registered addonv1alpha1.ClusterManagementAddOn) bool { return registered.Name == c.addOn })
+	if index < 0 {
 		return nil
 	}
-	if len(c.settings) > 0 && !fleet.TakesConfigs(&on.Registrations[at]) {
+	if len(c.settings) > 0 && !fleet.TakesConfigs(&hub.Registrations[index]) {
 		return fmt.Errorf("--set: add-on %q has no variables, because its ClusterManagementAddOn does not list addondeploymentconfigs in "+
 			"spec.supportedConfigs", c.addOn)
 	}
 	if c.template == "" && c.version == "" {
 		return nil
 	}
-	all := c.templates(on)
-	for _, template := range all {
+	templates := c.templates(hub)
+	for _, template := range templates {
 		if template.Name == c.template || c.template == "" && c.accepts(template.Running) {
 			c.template = template.Name
 			return nil
@@ -100,21 +100,21 @@ func (c *choice) resolve(on *planned.Fleet) error {
 	if c.version != "" {
 		flag = fmt.Sprintf("--version=%q", c.version)
 	}
-	return fmt.Errorf("%s: add-on %q has no such AddOnTemplate. %s", flag, c.addOn, list(all))
+	return fmt.Errorf("%s: add-on %q has no such AddOnTemplate. %s", flag, c.addOn, list(templates))
 }
 
 // templates returns the AddOnTemplates of the add-on. Newer versions come first.
-func (c *choice) templates(on *planned.Fleet) []versions.Templates {
-	var all []versions.Templates
-	for i := range on.Templates {
-		if template := &on.Templates[i]; template.Spec.AddonName == c.addOn {
-			all = append(all, versions.Templates{Name: template.Name, Running: versions.OfTemplate(template.Annotations, template.Labels)})
+func (c *choice) templates(hub *planned.Fleet) []versions.Templates {
+	var templates []versions.Templates
+	for i := range hub.Templates {
+		if template := &hub.Templates[i]; template.Spec.AddonName == c.addOn {
+			templates = append(templates, versions.Templates{Name: template.Name, Running: versions.OfTemplate(template.Annotations, template.Labels)})
 		}
 	}
-	slices.SortFunc(all, func(a, b versions.Templates) int {
+	slices.SortFunc(templates, func(a, b versions.Templates) int {
 		return cmp.Or(newerFirst(a.Running, b.Running), strings.Compare(a.Name, b.Name))
 	})
-	return all
+	return templates
 }
 
 // newerFirst compares versions. What is no version comes last.

@@ -40,7 +40,7 @@ func (o *options) try(ctx context.Context, plan *steps.Plan) error {
 
 // install creates the add-ons of a plan, layer by layer. Variables are written before the add-on that refers to them: if the command is interrupted
 // between the two, the same command continues.
-func (o *options) install(ctx context.Context, on *planned.Fleet, plan *steps.Plan) error {
+func (o *options) install(ctx context.Context, hub *planned.Fleet, plan *steps.Plan) error {
 	const continues = "the same command continues"
 	if err := o.Write(ctx, plan, planned.Writes{
 		Each: func(ctx context.Context, key types.NamespacedName) error {
@@ -55,5 +55,5 @@ func (o *options) install(ctx context.Context, on *planned.Fleet, plan *steps.Pl
 	}); err != nil || !o.Wait {
 		return err
 	}
-	return o.Await(ctx, strings.Join(o.AddOns, ", "), o.Named(on), false) // some were installed before
+	return o.Await(ctx, strings.Join(o.AddOns, ", "), o.Named(hub), false) // some were installed before
 }

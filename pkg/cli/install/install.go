@@ -36,9 +36,9 @@ type options struct {
 }
 
 // NewCommand returns the verb.
-func NewCommand(from *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{Options: planned.Options{
-		IOStreams: streams, Source: from, Flags: output.NewFlags().WithoutTemplate(), Verbs: []string{"create"},
+		IOStreams: streams, Source: src, Flags: output.NewFlags().WithoutTemplate(), Verbs: []string{"create"},
 	}}
 	command := &cobra.Command{
 		Use:   "install ADDON...",
@@ -115,20 +115,20 @@ func (o *options) check(fleet *planned.Fleet, addOn string) error {
 	return o.resolve(fleet)
 }
 
-func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, error) {
+func (o *options) plan(ctx context.Context, hub *planned.Fleet) (*steps.Plan, error) {
 	if o.Flags.IsData() && o.Hub != nil {
-		if err := o.addExisting(ctx, on.Clusters); err != nil {
+		if err := o.addExisting(ctx, hub.Clusters); err != nil {
 			return nil, err
 		}
 	}
-	problem, err := o.readDisplaced(ctx, on)
+	problem, err := o.readDisplaced(ctx, hub)
 	if err != nil {
 		return nil, err
 	}
-	plan := steps.Install(on.Declared, steps.Installation{
-		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.Flags.IsData(), Templates: o.templatesToRun(ctx, on.Snapshot),
-		Unset: o.configure(on.Snapshot),
-	}, on.Clusters)
+	plan := steps.Install(hub.Declared, steps.Installation{
+		AddOns: o.AddOns, Optional: o.optional, Wait: o.Wait && !o.Flags.IsData(), Templates: o.templatesToRun(ctx, hub.Snapshot),
+		Unset: o.configure(hub.Snapshot),
+	}, hub.Clusters)
 	o.report(plan)
 	if problem != "" {
 		plan.Problems = append(plan.Problems, steps.Finding{Text: problem, Named: true})
@@ -136,29 +136,29 @@ func (o *options) plan(ctx context.Context, on *planned.Fleet) (*steps.Plan, err
 	return plan, nil
 }
 
-func (o *options) print(on *planned.Fleet, plan *steps.Plan) error {
+func (o *options) print(hub *planned.Fleet, plan *steps.Plan) error {
 	if o.Flags.IsData() {
 		return o.printManifests(plan)
 	}
-	return o.Print(on, plan, texts)
+	return o.Print(hub, plan, texts)
 }
 
 // templatesToRun returns the AddOnTemplates of add-ons that are installed: the chosen one, and the defaults of registrations.
-func (o *options) templatesToRun(ctx context.Context, of *snapshot.Snapshot) map[string]versions.Templates {
-	all := map[string]versions.Templates{}
-	for i := range of.Registrations {
-		name := fleet.DefaultTemplate(&of.Registrations[i])
-		if of.Registrations[i].Name == o.addOn && o.template != "" {
+func (o *options) templatesToRun(ctx context.Context, hub *snapshot.Snapshot) map[string]versions.Templates {
+	templates := map[string]versions.Templates{}
+	for i := range hub.Registrations {
+		name := fleet.DefaultTemplate(&hub.Registrations[i])
+		if hub.Registrations[i].Name == o.addOn && o.template != "" {
 			name = o.template
 		}
 		if name == "" {
 			continue
 		}
-		if version, read, err := of.TemplateVersion(ctx, name); read && err == nil {
-			all[of.Registrations[i].Name] = versions.Templates{Name: name, Running: version}
+		if version, read, err := hub.TemplateVersion(ctx, name); read && err == nil {
+			templates[hub.Registrations[i].Name] = versions.Templates{Name: name, Running: version}
 		}
 	}
-	return all
+	return templates
 }
 
 // same reports whether two plans install the same add-ons. Steps that only wait do not count: they become ready while a person reads.
@@ -169,13 +169,13 @@ func same(a, b *steps.Plan) bool {
 
 // installed returns the add-ons that a plan installs. The value is true if OCM installs the add-on.
 func installed(plan *steps.Plan) map[types.NamespacedName]bool {
-	all := map[types.NamespacedName]bool{}
+	addOns := map[types.NamespacedName]bool{}
 	for _, step := range slices.Concat(plan.Layers...) {
 		for _, cluster := range step.Clusters {
 			if !step.Waits {
-				all[types.NamespacedName{Namespace: cluster, Name: step.AddOn}] = step.ByOCM
+				addOns[types.NamespacedName{Namespace: cluster, Name: step.AddOn}] = step.ByOCM
 			}
 		}
 	}
-	return all
+	return addOns
 }

@@ -76,7 +76,7 @@ func (o *options) printManifests(plan *steps.Plan) error {
 }
 
 // manifests returns the manifests of a layer, ordered by add-on and managed cluster. Add-ons that were installed meanwhile keep their place.
-func (o *options) manifests(layer steps.Layer) (all []Manifest) {
+func (o *options) manifests(layer steps.Layer) (list []Manifest) {
 	for _, step := range layer {
 		for _, cluster := range step.Clusters {
 			if !step.ByPlugin() && !step.Exists {
@@ -84,19 +84,19 @@ func (o *options) manifests(layer steps.Layer) (all []Manifest) {
 			}
 			key := types.NamespacedName{Namespace: cluster, Name: step.AddOn}
 			if config := o.variableConfig(key); config != nil {
-				all = append(all, Manifest{
+				list = append(list, Manifest{
 					APIVersion: config.GetAPIVersion(), Kind: config.GetKind(), Spec: specOf(config),
 					Metadata: Metadata{Name: config.GetName(), Namespace: cluster, Labels: config.GetLabels()},
 				})
 			}
-			all = append(all, o.manifest(key))
+			list = append(list, o.manifest(key))
 		}
 	}
-	slices.SortFunc(all, func(a, b Manifest) int {
+	slices.SortFunc(list, func(a, b Manifest) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Metadata.Name, b.Metadata.Name),
 			strings.Compare(a.Metadata.Namespace, b.Metadata.Namespace))
 	})
-	return all
+	return list
 }
 
 // addExisting adds the add-ons of an applied list, or of the plugin, to the clusters. So the same command prints the same list once more.
@@ -129,7 +129,7 @@ func (o *options) staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 	if !applied {
 		return true
 	}
-	var before struct {
+	var lastApplied struct {
 		Metadata struct {
 			Labels      map[string]string `json:"labels"`
 			Annotations map[string]string `json:"annotations"`
@@ -137,16 +137,16 @@ func (o *options) staysTheSame(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
 		Spec map[string]json.RawMessage `json:"spec"`
 	}
 	var configs []Config
-	if err := json.Unmarshal([]byte(stored), &before); err != nil {
+	if err := json.Unmarshal([]byte(stored), &lastApplied); err != nil {
 		return false
 	}
 	manifest := o.manifest(client.ObjectKeyFromObject(addOn))
-	maps.DeleteFunc(before.Metadata.Labels, func(name, _ string) bool { _, ok := manifest.Metadata.Labels[name]; return ok })
-	if stored, ok := before.Spec["configs"]; ok && json.Unmarshal(stored, &configs) != nil {
+	maps.DeleteFunc(lastApplied.Metadata.Labels, func(name, _ string) bool { _, ok := manifest.Metadata.Labels[name]; return ok })
+	if stored, ok := lastApplied.Spec["configs"]; ok && json.Unmarshal(stored, &configs) != nil {
 		return false
 	}
-	delete(before.Spec, "configs")
-	return len(before.Metadata.Labels)+len(before.Metadata.Annotations)+len(before.Spec) == 0 && slices.Equal(configs, o.references(client.ObjectKeyFromObject(addOn)))
+	delete(lastApplied.Spec, "configs")
+	return len(lastApplied.Metadata.Labels)+len(lastApplied.Metadata.Annotations)+len(lastApplied.Spec) == 0 && slices.Equal(configs, o.references(client.ObjectKeyFromObject(addOn)))
 }
 
 func (o *options) manifest(addOn types.NamespacedName) Manifest {

@@ -11,17 +11,17 @@ import (
 
 // configure finds the add-ons whose new ManagedClusterAddOns refer to the AddOnDeploymentConfig in which Interlock keeps settings. It returns
 // why others get none that add-ons request. One that refers to an AddOnDeploymentConfig that no component creates would not be deployed.
-func (o *options) configure(on *snapshot.Snapshot) (unset map[string]string) {
+func (o *options) configure(hub *snapshot.Snapshot) (unset map[string]string) {
 	o.configured, unset = sets.New[string](), map[string]string{}
-	for i := range on.Registrations {
-		registered := &on.Registrations[i]
+	for i := range hub.Registrations {
+		registered := &hub.Registrations[i]
 		switch name := registered.Name; {
-		case !on.Declared.IsSet(name):
+		case !hub.Declared.IsSet(name):
 		case name == o.addOn && len(o.settings) > 0:
 			unset[name] = "--set gives it an AddOnDeploymentConfig of its own"
 		case !fleet.TakesConfigs(registered):
 			unset[name] = "its ClusterManagementAddOn does not list addondeploymentconfigs in spec.supportedConfigs"
-		case !on.RunsLifecycle():
+		case !hub.RunsLifecycle():
 			unset[name] = "no addon-manager is known to lead that runs with --lifecycle"
 		default:
 			o.configured.Insert(name)

@@ -21,15 +21,15 @@ func configName(addOn string) string { return planned.FieldManager + "-" + addOn
 
 // readDisplaced reads the AddOnDeploymentConfig that the named add-on would get without variables. Any reference displaces it, so the new
 // one has its content. The problem says why the content is not known.
-func (o *options) readDisplaced(ctx context.Context, on *planned.Fleet) (problem string, err error) {
+func (o *options) readDisplaced(ctx context.Context, hub *planned.Fleet) (problem string, err error) {
 	if len(o.settings) == 0 || o.Hub == nil {
 		return "", nil
 	}
-	at := slices.IndexFunc(on.Registrations, func(one addonv1alpha1.ClusterManagementAddOn) bool { return one.Name == o.addOn })
-	if at < 0 {
+	index := slices.IndexFunc(hub.Registrations, func(registered addonv1alpha1.ClusterManagementAddOn) bool { return registered.Name == o.addOn })
+	if index < 0 {
 		return "", nil
 	}
-	key, ok := fleet.DefaultConfig(&on.Registrations[at])
+	key, ok := fleet.DefaultConfig(&hub.Registrations[index])
 	if !ok {
 		return "", nil
 	}

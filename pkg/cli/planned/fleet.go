@@ -24,11 +24,11 @@ type Fleet struct {
 
 // fleet reads the managed clusters that the flags name.
 func (o *Options) fleet(ctx context.Context, additions snapshot.Additions) (*Fleet, error) {
-	only := ""
+	cluster := ""
 	if len(o.clusters) == 1 {
-		only = o.clusters[0]
+		cluster = o.clusters[0]
 	}
-	read, err := o.Source.Snapshot(ctx, only, additions)
+	read, err := o.Source.Snapshot(ctx, cluster, additions)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +59,19 @@ func (o *Options) fleet(ctx context.Context, additions snapshot.Additions) (*Fle
 
 // cluster returns the input of a plan on a managed cluster.
 func (o *Options) cluster(ctx context.Context, read *snapshot.Snapshot, name string) steps.Cluster {
-	owned, taken := sets.New[string](), sets.New[string]()
+	owned, takenOver := sets.New[string](), sets.New[string]()
 	for _, addOn := range read.Installed(name) {
-		by := addOn.Labels[addonv1alpha1.InstalledByLabel]
-		if by == "" {
+		installer := addOn.Labels[addonv1alpha1.InstalledByLabel]
+		if installer == "" {
 			continue
 		}
 		owned.Insert(addOn.Name)
-		if !o.Source.IsFile() && installation.TakenOver(addOn.ManagedFields, by) { // a file does not have who has written what
-			taken.Insert(addOn.Name)
+		if !o.Source.IsFile() && installation.TakenOver(addOn.ManagedFields, installer) { // a file does not have who has written what
+			takenOver.Insert(addOn.Name)
 		}
 	}
 	return steps.Cluster{
-		Cluster: read.Whole(name), Owned: owned, Taken: taken, //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+		Cluster: read.Whole(name), Owned: owned, Taken: takenOver, //nolint:contextcheck // a snapshot reads nothing that can be interrupted
 		Absent: func(placement types.NamespacedName) bool { return o.absent(ctx, placement) },
 		Selected: func(addOn string) (selected, known bool) {
 			selected, known, err := read.Selected(ctx, read.Declared.Install(addOn).Placements, name)

@@ -47,7 +47,7 @@ func each(ctx context.Context, layer steps.Layer, call func(context.Context, typ
 }
 
 // Await waits until all add-ons of a layer are complete, also those that OCM installs or removes. name is the name of the layer.
-func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gone bool) error {
+func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, removal bool) error {
 	addOns := map[string][]string{}
 	for _, step := range layer {
 		for _, cluster := range step.Clusters {
@@ -65,7 +65,7 @@ func (o *Options) Await(ctx context.Context, name string, layer steps.Layer, gon
 	streams := o.IOStreams
 	streams.Out = progress.Below()
 	err := wait.Waiter{
-		IOStreams: streams, Source: o.Source, AddOns: addOns, Removal: gone, Timeout: remaining, Limit: o.timeout,
+		IOStreams: streams, Source: o.Source, AddOns: addOns, Removal: removal, Timeout: remaining, Limit: o.timeout,
 		Show: func(line string) { progress.Show(name + ": " + line) },
 	}.Wait(ctx)
 	progress.Finish()
@@ -89,10 +89,10 @@ func (o *Options) Named(fleet *Fleet) steps.Layer {
 }
 
 // print prints the completed steps of a layer.
-func (o *Options) print(name string, layer steps.Layer, done string) {
+func (o *Options) print(name string, layer steps.Layer, participle string) {
 	for _, step := range layer {
 		if step.ByPlugin() {
-			fmt.Fprintf(o.Out, "%s: %s %s %s\n", name, text.Name(step.AddOn), done, steps.On(slices.Sorted(slices.Values(step.Clusters))))
+			fmt.Fprintf(o.Out, "%s: %s %s %s\n", name, text.Name(step.AddOn), participle, steps.On(slices.Sorted(slices.Values(step.Clusters))))
 		}
 	}
 }

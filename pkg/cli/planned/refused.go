@@ -103,14 +103,14 @@ func (o *Options) addRefusals(ctx context.Context, plan *steps.Plan, failed map[
 	return nil
 }
 
-// failed returns the error for add-ons of a layer that could not be created or deleted. done is the participle, and next says how to continue.
-func (o *Options) failed(ctx context.Context, layer, done, next string, failed map[types.NamespacedName]error) error {
+// failed returns the error for add-ons of a layer that could not be created or deleted. participle is such as "created", and next says how to continue.
+func (o *Options) failed(ctx context.Context, layer, participle, next string, failed map[types.NamespacedName]error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: interrupted; %s", layer, next)
 	}
 	key := sorted(failed)[0]
 	err := fmt.Errorf("%s: %s could not be %s, and no later layer was; %s: %s: %w",
-		layer, text.Count(len(failed), "add-on"), done, next, key, failed[key])
+		layer, text.Count(len(failed), "add-on"), participle, next, key, failed[key])
 	if Refused(failed[key]) {
 		return err
 	}

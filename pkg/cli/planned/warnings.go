@@ -64,8 +64,8 @@ func (w *warnings) general(warning string) (general, cluster string) {
 	words := strings.Split(warning, " ")
 	for i, word := range words {
 		name := strings.Trim(word, `'",.:;()`)
-		if at, ok := slices.BinarySearch(w.clusters, name); ok {
-			cluster = w.clusters[at]
+		if index, ok := slices.BinarySearch(w.clusters, name); ok {
+			cluster = w.clusters[index]
 			words[i] = strings.Replace(word, name, "*", 1)
 		}
 	}

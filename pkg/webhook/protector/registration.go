@@ -76,8 +76,8 @@ func (v *RegistrationValidator) handleDeletion(ctx context.Context, request admi
 	if orphans(request) {
 		return admission.Allowed("")
 	}
-	all := func(string) bool { return true }
-	review, err := v.reviewRemoval(ctx, addOn, func(context.Context) (clusterFilter, error) { return all, nil })
+	everywhere := func(string) bool { return true }
+	review, err := v.reviewRemoval(ctx, addOn, func(context.Context) (clusterFilter, error) { return everywhere, nil })
 	review.subject = removalSubject(addOn)
 	response := v.respond(request, review, requirementConcern(addOn), err)
 	findObjects := func() (protection.Objects, error) { return v.orphanedObjects(ctx, addOn) }

@@ -44,6 +44,6 @@ func OutcomeOf(agreed Agreed, obstacle Obstacle) Outcome {
 }
 
 // Equal reports whether two outcomes are the same.
-func (o Outcome) Equal(other Outcome) bool {
-	return o.Obstacle == other.Obstacle && slices.Equal(o.Conflicts, other.Conflicts)
+func (o Outcome) Equal(second Outcome) bool {
+	return o.Obstacle == second.Obstacle && slices.Equal(o.Conflicts, second.Conflicts)
 }

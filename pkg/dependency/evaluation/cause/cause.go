@@ -139,19 +139,19 @@ func (r *Ranking) Add(cause Cause, victim Victim) {
 // Ranked returns all causes, the one that breaks most first: by clusters, then by
 // add-ons, then by name.
 func (r *Ranking) Ranked() []Ranked {
-	all, clusters := make([]Ranked, 0, len(r.victims)), map[Cause]int{}
+	ranking, clusters := make([]Ranked, 0, len(r.victims)), map[Cause]int{}
 	for cause, victims := range r.victims {
 		slices.SortFunc(victims, func(a, b Victim) int {
 			return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.AddOn, b.AddOn))
 		})
 		ranked := Ranked{Cause: cause, Victims: slices.Compact(victims)}
-		all, clusters[cause] = append(all, ranked), len(ranked.Clusters())
+		ranking, clusters[cause] = append(ranking, ranked), len(ranked.Clusters())
 	}
-	slices.SortFunc(all, func(a, b Ranked) int {
+	slices.SortFunc(ranking, func(a, b Ranked) int {
 		return cmp.Or(-cmp.Compare(clusters[a.Cause], clusters[b.Cause]), -cmp.Compare(len(a.Victims), len(b.Victims)),
 			cmp.Compare(a.String(), b.String()))
 	})
-	return all
+	return ranking
 }
 
 // Clusters returns the managed clusters on which the cause breaks something, ascending.

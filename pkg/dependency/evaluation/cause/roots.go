@@ -29,7 +29,7 @@ func (p Path) Root() Step { return p[len(p)-1] }
 func Paths(addOn string, findings func(addOn string) []evaluation.Finding) []Path {
 	var roots []Path
 	seen := map[string]bool{addOn: true}
-	found := map[Cause]bool{}
+	causes := map[Cause]bool{}
 	for level := stepsFrom(nil, addOn, findings(addOn)); len(level) > 0; {
 		var next []*way
 		for _, to := range level {
@@ -43,8 +43,8 @@ func Paths(addOn string, findings func(addOn string) []evaluation.Finding) []Pat
 				seen[target] = true
 				next = append(next, further...)
 			case isVictim && seen[target]: // by a way that is no longer
-			case !found[to.Cause()]:
-				found[to.Cause()] = true
+			case !causes[to.Cause()]:
+				causes[to.Cause()] = true
 				roots = append(roots, to.path())
 			}
 		}
@@ -70,13 +70,13 @@ func (w *way) path() (path Path) {
 
 // stepsFrom returns a way for each edge that fails, and without which the add-on cannot
 // work. Where no alternative of an edge is satisfied, each is a way: the repair of any is one of the edge.
-func stepsFrom(before *way, addOn string, findings []evaluation.Finding) (ways []*way) {
+func stepsFrom(previous *way, addOn string, findings []evaluation.Finding) (ways []*way) {
 	for i := range findings {
 		if !findings[i].Unsatisfied() || !findings[i].Blocks() {
 			continue
 		}
 		for finding := range findings[i].Causes() {
-			ways = append(ways, &way{Step{AddOn: addOn, Finding: finding}, before})
+			ways = append(ways, &way{Step{AddOn: addOn, Finding: finding}, previous})
 		}
 	}
 	return ways

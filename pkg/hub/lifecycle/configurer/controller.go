@@ -84,12 +84,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.report(key, findings{})
 		return reconcile.Result{}, nil
 	}
-	config, found, err := r.read(ctx, key)
+	config, obstruction, err := r.read(ctx, key)
 	switch {
 	case err != nil:
 		return reconcile.Result{}, err
-	case config == nil || found.obstacle != settings.NoObstacle:
-		r.report(key, findings{requests: requests, problem: found, awaited: config.awaited()})
+	case config == nil || obstruction.obstacle != settings.NoObstacle:
+		r.report(key, findings{requests: requests, problem: obstruction, awaited: config.awaited()})
 		return reconcile.Result{}, nil
 	case config.config != nil && !complete:
 		return reconcile.Result{}, nil // the stored settings stay meanwhile
@@ -174,9 +174,9 @@ type problem struct {
 	description string
 }
 
-// read reads the AddOnDeploymentConfig of an add-on with its inputs. The problem is the reason why Interlock may not write
+// read reads the AddOnDeploymentConfig of an add-on with its inputs. The obstruction is the reason why Interlock may not write
 // it. The result is nil if the add-on is not installed or not registered.
-func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (config *managedConfig, found problem, err error) {
+func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (config *managedConfig, obstruction problem, err error) {
 	config = &managedConfig{addOn: &addonv1alpha1.ManagedClusterAddOn{}}
 	if err := r.Live.Get(ctx, key, config.addOn); err != nil {
 		return nil, problem{}, client.IgnoreNotFound(err)

@@ -101,9 +101,9 @@ func (f *findings) unset(addOn string) string {
 }
 
 // report publishes the outcome of the requests for an add-on, and emits the new events on conflicts and missing settings.
-func (r *Reconciler) report(addOn types.NamespacedName, found findings) {
-	r.publish(addOn, found.requests, found.outcome())
-	current := found.notes(addOn.Name)
+func (r *Reconciler) report(addOn types.NamespacedName, subjects findings) {
+	r.publish(addOn, subjects.requests, subjects.outcome())
+	current := subjects.notes(addOn.Name)
 	reported := r.emitted.notes[addOn]
 	for _, event := range slices.SortedFunc(maps.Keys(current), func(a, b [4]string) int { return slices.Compare(a[:], b[:]) }) {
 		if !reported[event] {
