@@ -216,7 +216,7 @@ var _ = Describe("addon-manager webhook under fire", Ordered, func() {
 		command := exec.Command(managerBinary, "webhook", "--kubeconfig", user.Kubeconfig, "--namespace", namespace,
 			"--certificates=files", "--certificate-dir", files.dir,
 			"--webhook-bind-address", address, "--metrics-bind-address=0", "--health-probe-bind-address=0")
-		command.Env = append(os.Environ(), fmt.Sprintf("GOMEMLIMIT=%d", goLimit))
+		command.Env = append(os.Environ(), fmt.Sprintf("GOMEMLIMIT=%d", goLimit), "GOGC=100") // as in its pod
 		var err error
 		session, err = gexec.Start(command, nil, GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())

@@ -72,7 +72,9 @@ func (c *Component) launch() error {
 	started, err := process.Command{
 		Path: c.path, Log: c.log, Args: c.args(c.address),
 		// The environment of a pod. In TMPDIR, library-go stores its certificates.
-		Env: []string{"TMPDIR=" + c.dir, "HOME=" + c.dir, "POD_NAME=" + c.name, "POD_NAMESPACE=" + hubNamespace},
+		Env: []string{
+			"TMPDIR=" + c.dir, "HOME=" + c.dir, "POD_NAME=" + c.name, "POD_NAMESPACE=" + hubNamespace, "GOGC=" + os.Getenv("GOGC"),
+		},
 	}.Start()
 	if err != nil {
 		return err
