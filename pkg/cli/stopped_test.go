@@ -91,10 +91,19 @@ func TestWhyDoesNotEnableWhatTheHubRefuses(t *testing.T) {
 	installation.Status.Phase = dependencyv1alpha1.PhaseInstalling
 	installation.Status.Conditions = []metav1.Condition{{Type: dependencyv1alpha1.ConditionInstalled, Reason: "Refused"}}
 	refused.Installations = append(refused.Installations, installation)
+	givenUp := requestingInstallation()
+	undone := dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "b"}}
+	undone.Status.Phase = dependencyv1alpha1.PhaseGivenUp
+	givenUp.Installations = append(givenUp.Installations, undone)
 	for name, test := range map[string]struct {
 		content      snapshot.Content
 		reason, want string
 	}{
+		"another writer removes it": {
+			givenUp, "was removed from this cluster again and again",
+			"note another writer has removed b again and again: find out who, before you enable it. status.undone.again is when Interlock tries " +
+				"again run kubectl get addoninstallation b -n c1 -o yaml",
+		},
 		"a contradiction":        {waitingInstallation(evaluation.WaitContradiction), "would contradict or break", plan},
 		"an approval":            {waitingInstallation(evaluation.WaitForApproval), "waits for an approval", plan},
 		"the hub refuses it":     {refused, "AddOnInstallation b: Installing (Refused)", "run kubectl get addoninstallation b -n c1 -o yaml"},

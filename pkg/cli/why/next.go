@@ -88,12 +88,14 @@ func missing(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []s
 		return placed
 	}
 	for _, cluster := range clusters {
-		addOn := types.NamespacedName{Namespace: cluster, Name: item.AddOn}
-		if item.Stopped && fleetState.WaitOf(addOn) == evaluation.WaitRefused {
-			return step{
-				run:  fmt.Sprintf("kubectl get addoninstallation %s -n %s -o yaml", item.AddOn, cluster),
-				note: fmt.Sprintf("the hub refuses what installs %s, and may refuse it by hand, too: the condition Installed shows its reason", item.AddOn),
-			}
+		note := map[evaluation.Wait]string{
+			evaluation.WaitRefused: "the hub refuses what installs " + item.AddOn + ", and may refuse it by hand, too: the condition Installed " +
+				"shows its reason",
+			evaluation.WaitGivenUp: "another writer has removed " + item.AddOn + " again and again: find out who, before you enable it. " +
+				"status.undone.again is when Interlock tries again",
+		}[fleetState.WaitOf(types.NamespacedName{Namespace: cluster, Name: item.AddOn})]
+		if item.Stopped && note != "" {
+			return step{run: fmt.Sprintf("kubectl get addoninstallation %s -n %s -o yaml", item.AddOn, cluster), note: note}
 		}
 	}
 	if item.Stored || item.Unset {
