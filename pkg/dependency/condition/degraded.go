@@ -130,7 +130,7 @@ func decision(stored *metav1.Condition, findings []evaluation.Finding, limit int
 	case optionalFails:
 		return optionalUnsatisfied(stored, findings, limit)
 	default:
-		unset := describeUnset(findings)
+		unset := describeUnset(findings, ", but ")
 		return metav1.Condition{
 			Status: metav1.ConditionFalse, Reason: addonv1alpha1.AddonDegradedReasonDependenciesSatisfied,
 			Message: text.Final(text.Cut(satisfied(findings)+unset+".", limit)),
@@ -146,8 +146,8 @@ func satisfied(findings []evaluation.Finding) string {
 	return satisfiedMessage
 }
 
-// describeUnset describes the requested settings that are not set, as the end of a sentence.
-func describeUnset(findings []evaluation.Finding) string {
+// describeUnset describes the requested settings that are not set, as the end of a message. It begins with the conjunction.
+func describeUnset(findings []evaluation.Finding, conjunction string) string {
 	var clauses []string
 	for i := range findings {
 		clauses = append(clauses, findings[i].Unset()...)
@@ -156,7 +156,7 @@ func describeUnset(findings []evaluation.Finding) string {
 		return ""
 	}
 	slices.Sort(clauses)
-	return ", but " + strings.Join(slices.Compact(clauses), separator)
+	return conjunction + strings.Join(slices.Compact(clauses), separator)
 }
 
 // whileHeld decides while an edge is held and no blocking edge certainly fails. The stored condition stays as long as it
@@ -206,5 +206,8 @@ func optionalUnknown(findings []evaluation.Finding) metav1.Condition {
 }
 
 func unsatisfied(findings []evaluation.Finding, reason string, limit int) metav1.Condition {
-	return metav1.Condition{Status: metav1.ConditionTrue, Reason: reason, Message: text.Final(Message(findings, limit))}
+	satisfied := slices.DeleteFunc(slices.Clone(findings), evaluation.Finding.Unsatisfied) // the others have their own sentences
+	return metav1.Condition{
+		Status: metav1.ConditionTrue, Reason: reason, Message: text.Final(text.Cut(Message(findings, limit)+describeUnset(satisfied, separator), limit)),
+	}
 }

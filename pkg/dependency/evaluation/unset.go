@@ -52,8 +52,10 @@ func describeObstacle(obstacle settings.Obstacle, addOn string) string {
 		because = fmt.Sprintf("AddOnDeploymentConfig '%s' is not Interlock's", config)
 	case settings.Refused:
 		because = fmt.Sprintf("the hub refuses to store AddOnDeploymentConfig '%s'; event SettingUnset has its response", config)
+	case settings.Unsteady:
+		because = fmt.Sprintf("they change, or AddOnDeploymentConfig '%s' is deleted, again and again", config)
 	case settings.GivenUp:
 		because = fmt.Sprintf("another writer changes AddOnDeploymentConfig '%s' again and again", config)
 	}
-	return fmt.Sprintf("Interlock sets no setting of '%s', because %s", addOn, because)
+	return fmt.Sprintf("Interlock does not set the settings of '%s' as requested, because %s", addOn, because)
 }

@@ -31,34 +31,39 @@ func TestUnset(t *testing.T) {
 		},
 		"NotRegistered": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotRegistered},
-			want: "Interlock sets no setting of 'base', because it has no ClusterManagementAddOn on this hub",
+			want: "Interlock does not set the settings of 'base' as requested, because it has no ClusterManagementAddOn on this hub",
 		},
 		"NotSupported": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotSupported},
-			want: "Interlock sets no setting of 'base', because its ClusterManagementAddOn does not list addondeploymentconfigs in " +
+			want: "Interlock does not set the settings of 'base' as requested, because its ClusterManagementAddOn does not list addondeploymentconfigs in " +
 				"spec.supportedConfigs",
 		},
 		"NotReferred": {
 			verdict: SettingMismatch, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotReferred},
-			want: "Interlock sets no setting of 'base', because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig " +
+			want: "Interlock does not set the settings of 'base' as requested, because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig " +
 				"'interlock-base' alone",
 		},
 		"DefaultMissing": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.DefaultMissing},
-			want: "Interlock sets no setting of 'base', because its default AddOnDeploymentConfig is not found",
+			want: "Interlock does not set the settings of 'base' as requested, because its default AddOnDeploymentConfig is not found",
 		},
 		"NotOwned": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotOwned},
-			want: "Interlock sets no setting of 'base', because AddOnDeploymentConfig 'interlock-base' is not Interlock's",
+			want: "Interlock does not set the settings of 'base' as requested, because AddOnDeploymentConfig 'interlock-base' is not Interlock's",
 		},
 		"Refused": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.Refused},
-			want: "Interlock sets no setting of 'base', because the hub refuses to store AddOnDeploymentConfig 'interlock-base'; " +
+			want: "Interlock does not set the settings of 'base' as requested, because the hub refuses to store AddOnDeploymentConfig 'interlock-base'; " +
 				"event SettingUnset has its response",
+		},
+		"Unsteady": {
+			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.Unsteady},
+			want: "Interlock does not set the settings of 'base' as requested, because they change, or AddOnDeploymentConfig 'interlock-base' is " +
+				"deleted, again and again",
 		},
 		"GivenUp": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.GivenUp},
-			want: "Interlock sets no setting of 'base', because another writer changes AddOnDeploymentConfig 'interlock-base' again and again",
+			want: "Interlock does not set the settings of 'base' as requested, because another writer changes AddOnDeploymentConfig 'interlock-base' again and again",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,6 +44,34 @@ func Sooner(moments ...time.Time) time.Time {
 	return first
 }
 
+// KeepsDelay is implemented by a reconciler that may put a key off before it has tried anything. The delay of the key's
+// retries then stays: it counts failures.
+type KeepsDelay interface {
+	// PutOff reports whether the last reconcile of a key has put it off.
+	PutOff(key reconcile.Request) bool
+}
+
+// keepingLimiter keeps the delays of keys that are put off.
+type keepingLimiter struct {
+	workqueue.TypedRateLimiter[reconcile.Request]
+	reconciler KeepsDelay
+}
+
+// Forget implements workqueue.TypedRateLimiter. A controller calls it after each reconcile without an error.
+func (l keepingLimiter) Forget(key reconcile.Request) {
+	if !l.reconciler.PutOff(key) {
+		l.TypedRateLimiter.Forget(key)
+	}
+}
+
+func newLimiter(reconciler reconcile.Reconciler, retryLast time.Duration) workqueue.TypedRateLimiter[reconcile.Request] {
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast)
+	if keeps, ok := reconciler.(KeepsDelay); ok {
+		return keepingLimiter{limiter, keeps}
+	}
+	return limiter
+}
+
 // Setup registers a controller that the sources trigger. Its number of workers is the
 // number of keys that it reconciles at the same time.
 func Setup(
@@ -52,7 +80,7 @@ func Setup(
 	c, err := controller.New(name, mgr, controller.Options{
 		Reconciler:              reconciler,
 		MaxConcurrentReconciles: workers,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryLast),
+		RateLimiter:             newLimiter(reconciler, retryLast),
 	})
 	if err != nil {
 		return fmt.Errorf("create controller %s: %w", name, err)

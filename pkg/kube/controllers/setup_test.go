@@ -32,3 +32,28 @@ func TestSooner(t *testing.T) {
 		t.Errorf("without a moment: %v", got)
 	}
 }
+
+// deferring puts off one key.
+type deferring struct {
+	reconcile.Reconciler
+	key reconcile.Request
+}
+
+func (d deferring) PutOff(key reconcile.Request) bool { return key == d.key }
+
+// Keys that wait for each other must not set the delays of their failures back.
+func TestDelaysOfKeysThatArePutOff(t *testing.T) {
+	waiting, done := reconcile.Request{}, reconcile.Request{}
+	waiting.Name, done.Name = "waiting", "done"
+	limiter := newLimiter(deferring{key: waiting}, RetryOnHub)
+	for _, key := range []reconcile.Request{waiting, done} {
+		limiter.When(key)
+		limiter.Forget(key)
+	}
+	if got := limiter.NumRequeues(waiting); got != 1 {
+		t.Errorf("%d failures of a key that was put off", got)
+	}
+	if got := limiter.NumRequeues(done); got != 0 {
+		t.Errorf("%d failures of a key that has succeeded", got)
+	}
+}

@@ -25,6 +25,8 @@ const (
 	Refused Obstacle = "Refused"
 	// GivenUp means that another writer has changed the variables again and again.
 	GivenUp Obstacle = "GivenUp"
+	// Unsteady means that the requests change all the time, or that another writer deletes the AddOnDeploymentConfig.
+	Unsteady Obstacle = "Unsteady"
 )
 
 // Outcome is the result of the requests for the settings of an add-on on a managed cluster.

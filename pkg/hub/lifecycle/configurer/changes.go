@@ -33,6 +33,19 @@ func (c *Changes) Config(config types.NamespacedName) {
 	c.Changed.Enqueue(concerned...)
 }
 
+// sourcesOf returns the keys of an add-on on the managed clusters where its AddOnDeploymentConfig is a copy.
+func (c *Changes) sourcesOf(addOn string) sets.Set[types.NamespacedName] {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	keys := sets.New[types.NamespacedName]()
+	for key := range c.sources {
+		if key.Name == addOn {
+			keys.Insert(key)
+		}
+	}
+	return keys
+}
+
 // setDisplaced stores the AddOnDeploymentConfig that the add-on's own is a copy of. A zero key removes the entry.
 func (c *Changes) setDisplaced(config, addOn types.NamespacedName) {
 	c.mutex.Lock()

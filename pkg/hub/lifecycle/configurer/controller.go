@@ -65,16 +65,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	requests, ok, complete := r.Requests.Get(key)
 	if addOn == nil || !addOn.DeletionTimestamp.IsZero() {
 		r.forget(key)
+		if addOn != nil {
+			r.publish(key, requests, settings.Outcome{})
+		}
 		return reconcile.Result{}, nil
 	}
 	if reached, err := r.isReached(ctx, key.Namespace); err != nil || !reached {
+		r.publishFirst(key, requests)
 		return reconcile.Result{}, err // the return of the cluster enqueues its add-ons
 	}
-	requests, ok, complete := r.Requests.Get(key)
 	switch {
 	case !ok || len(requests) == 0 && !concerns(addOn):
+		r.publishFirst(key, requests)
 		return reconcile.Result{}, nil
 	case !evaluator.Registered(key.Name):
 		r.publish(key, requests, settings.Outcome{Obstacle: settings.NotRegistered})
@@ -92,12 +97,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.report(key, findings{requests: requests, problem: obstruction, awaited: config.awaited()})
 		return reconcile.Result{}, nil
 	case config.config != nil && !complete:
+		r.publishFirst(key, requests)
 		return reconcile.Result{}, nil // the stored settings stay meanwhile
 	}
 	agreed := settings.Agree(requests)
-	result, givenUp, err := r.settle(ctx, config, agreed, now)
+	result, paused, err := r.settle(ctx, config, agreed, now)
 	if refused := refusal(config, err); err == nil || refused.obstacle != settings.NoObstacle { // any other error keeps the events as they are
-		r.report(key, findings{requests: requests, agreed: agreed, problem: refused, awaited: config.awaited(), givenUp: givenUp})
+		r.report(key, findings{requests: requests, agreed: agreed, problem: refused, awaited: config.awaited(), paused: paused})
 	}
 	return result, err
 }
@@ -115,39 +121,42 @@ func (r *Reconciler) isReached(ctx context.Context, name string) (bool, error) {
 }
 
 // settle writes the settings that the dependents agree on. It does not if another writer undoes them, or if they change
-// all the time. givenUp is true if another writer undoes them.
+// all the time. Then it returns the obstacle that lasts until the end of the pause.
 func (r *Reconciler) settle(
 	ctx context.Context, config *managedConfig, agreed settings.Agreed, now time.Time,
-) (result reconcile.Result, givenUp bool, err error) {
+) (reconcile.Result, settings.Obstacle, error) {
 	key := client.ObjectKeyFromObject(config.addOn)
 	content := settings.Make(agreed, config.state())
 	if !content.Changed && config.owned() {
-		return reconcile.Result{}, false, nil
+		return reconcile.Result{}, settings.NoObstacle, nil
 	}
 	if until := content.Written.Undone.GivenUp(now); !until.IsZero() {
 		r.reportGivenUp(key, until) // a former leader may have ended before it emitted the event
-		return controllers.At(until, now), true, nil
+		return controllers.At(until, now), settings.GivenUp, nil
 	}
 	if until, pause := r.pace.Wait(key, now); pause > 0 {
 		r.reportUnsteady(config, until, pause)
-		return controllers.At(until, now), false, nil
+		if pause < settings.Noticed {
+			return controllers.At(until, now), settings.NoObstacle, nil
+		}
+		return controllers.At(until, now), settings.Unsteady, nil
 	}
 	content.Written.Undone = content.Written.Undone.Next(now, content.Undone)
 	if until := content.Written.Undone.GivenUp(now); !until.IsZero() {
 		if err := r.giveUp(ctx, config, content.Written.Undone); err != nil {
-			return reconcile.Result{}, false, err
+			return reconcile.Result{}, settings.NoObstacle, err
 		}
 		r.reportGivenUp(key, until)
-		return controllers.At(until, now), true, nil
+		return controllers.At(until, now), settings.GivenUp, nil
 	}
 	desired := client.ApplyConfigurationFromUnstructured(config.desired(content))
 	if err := r.Writer.Apply(ctx, desired, fieldOwner, client.ForceOwnership); err != nil {
-		return reconcile.Result{}, false, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
+		return reconcile.Result{}, settings.NoObstacle, fmt.Errorf("apply AddOnDeploymentConfig %s/%s: %w", key.Namespace, fleet.SettingsConfigName(key.Name), err)
 	}
 	r.pace.Changed(key, now)
 	log.FromContext(ctx).Info("AddOnDeploymentConfig written with the settings that dependents request", "cluster", key.Namespace, "addOn", key.Name,
 		"variables", content.Written.Variables, "putBack", content.Undone)
-	return reconcile.Result{}, false, nil
+	return reconcile.Result{}, settings.NoObstacle, nil
 }
 
 // giveUp stores that the settings of an add-on are given up, and leaves them as they are. The write fails if the object has changed since

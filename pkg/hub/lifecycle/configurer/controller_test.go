@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -314,7 +315,16 @@ func TestWhatIsNotSet(t *testing.T) {
 		"NotRegistered": {"it has no registration", func(_ *testing.T, b *bench) {
 			b.Declarations.Set(evaluation.New(catalog.New(nil)))
 		}, nil, settings.NotRegistered},
-		"Held": {"a request is not known", func(_ *testing.T, b *bench) { b.request("other", "") }, nil, settings.Undecided},
+		"Terminating": {"it is being deleted", func(t *testing.T, b *bench) {
+			t.Helper()
+			b.change(t, addOn(), "metadata: {finalizers: [example.com/kept]}")
+			_ = b.hub.Delete(t.Context(), addOn())
+		}, nil, settings.NoObstacle},
+		"Unreachable": {"its cluster is not available", func(t *testing.T, b *bench) {
+			t.Helper()
+			b.change(t, managed(metav1.ConditionTrue), "status: {conditions: []}")
+		}, nil, settings.NoObstacle},
+		"Held": {"a request is not known", func(_ *testing.T, b *bench) { b.request("other", "") }, nil, settings.NoObstacle},
 		"Deleted": {"it is gone", func(t *testing.T, b *bench) {
 			t.Helper()
 			_ = b.hub.Delete(t.Context(), addOn())
@@ -403,6 +413,7 @@ func TestWhatKeepsAConfigFromBeingCreated(t *testing.T) {
 				`its settings: addondeploymentconfigs.addon.open-cluster-management.io "interlock-base" is forbidden: exceeded quota: settings`,
 		},
 		"RefusedWithoutADependent":    {forbidden, true, "base", "is forbidden: exceeded quota: settings"},
+		"AFailingWebhook":             {refused(apierrors.NewInternalError(errors.New("failed calling webhook"))), false, "leaf", "failed calling webhook"},
 		"NoNamespace":                 {refused(apierrors.NewNotFound(resource, "c")), false, "leaf", "not found"},
 		"NoDefault":                   {missing, false, "leaf", "exists: its default AddOnDeploymentConfig 'd/default' is not found"},
 		"NoDefaultWithoutADependent":  {missing, true, "base", "exists: its default AddOnDeploymentConfig 'd/default' is not found"},
@@ -484,6 +495,21 @@ func TestANewReferenceTriggers(t *testing.T) {
 	}
 	if triggering.Update(event.TypedUpdateEvent[addOn]{ObjectOld: read(), ObjectNew: read()}) {
 		t.Error("it is triggered without a change")
+	}
+}
+
+// A registration has the default AddOnDeploymentConfig, and whether there can be one.
+func TestAChangedRegistrationTriggers(t *testing.T) {
+	b := newBench(t)
+	if keys := b.Requests.requestedOf("base"); !keys.Equal(sets.New(base)) {
+		t.Errorf("requested: %v", keys)
+	}
+	if keys := b.Changes.sourcesOf("base"); keys.Len() > 0 {
+		t.Errorf("copied before anything was written: %v", keys)
+	}
+	b.reconcile(t)
+	if keys := b.Changes.sourcesOf("base").Union(b.Changes.sourcesOf("leaf")); !keys.Equal(sets.New(base)) {
+		t.Errorf("copied: %v", keys)
 	}
 }
 

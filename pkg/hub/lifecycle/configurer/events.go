@@ -1,6 +1,7 @@
 package configurer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,17 +52,13 @@ type findings struct {
 	problem problem
 	// awaited is whether OCM waits for the AddOnDeploymentConfig, because it does not exist.
 	awaited bool
-	// givenUp is whether another writer has changed the settings again and again.
-	givenUp bool
+	// paused is the reason why Interlock waits before it writes the settings.
+	paused settings.Obstacle
 }
 
 // outcome returns the outcome for messages of the dependents.
 func (f *findings) outcome() settings.Outcome {
-	obstacle := f.problem.obstacle
-	if f.givenUp {
-		obstacle = settings.GivenUp
-	}
-	return settings.OutcomeOf(f.agreed, obstacle)
+	return settings.OutcomeOf(f.agreed, cmp.Or(f.problem.obstacle, f.paused))
 }
 
 // notes returns the content of the current events.
@@ -133,6 +130,14 @@ func (r *Reconciler) publish(addOn types.NamespacedName, requests []settings.Req
 	}
 	for _, request := range requests {
 		r.Evaluate.Enqueue(types.NamespacedName{Namespace: addOn.Namespace, Name: request.Dependent})
+	}
+}
+
+// publishFirst publishes that nothing is known to keep the settings of an add-on from being set, unless an outcome is
+// published already. Otherwise, the messages of the dependents would stay as they are.
+func (r *Reconciler) publishFirst(addOn types.NamespacedName, requests []settings.Request) {
+	if r.Outcomes.Outcome(addOn).Obstacle == settings.Undecided {
+		r.publish(addOn, requests, settings.OutcomeOf(settings.Agree(requests), settings.NoObstacle))
 	}
 }
 

@@ -108,15 +108,15 @@ func (c *managedConfig) awaited() bool {
 		types.NamespacedName{Namespace: c.addOn.Namespace, Name: fleet.SettingsConfigName(c.addOn.Name)})
 }
 
-// refusal describes the error of a write if the API server refused it: because of permissions, a quota, an admission rule or a missing
-// namespace. It is zero for any other error.
+// refusal describes the error of a write if the API server refused it: because of permissions, a quota, an admission rule, a webhook that
+// fails, or a missing namespace. It is zero for any other error.
 func refusal(config *managedConfig, err error) problem {
 	var response apierrors.APIStatus
 	if !errors.As(err, &response) {
 		return problem{}
 	}
 	missing := apierrors.IsNotFound(err) && config.config == nil // a stored one was deleted since it was read
-	if !missing && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+	if !missing && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && !apierrors.IsInternalError(err) {
 		return problem{}
 	}
 	stays := ""

@@ -78,6 +78,21 @@ func (s *RequestStore) requested(cluster string) sets.Set[string] {
 	return addOns
 }
 
+// requestedOf returns the keys of an add-on on the managed clusters where there are requests for it.
+func (s *RequestStore) requestedOf(addOn string) sets.Set[types.NamespacedName] {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	keys := sets.New[types.NamespacedName]()
+	for cluster, dependents := range s.requests {
+		for _, current := range dependents {
+			if _, ok := current.byAddOn[addOn]; ok {
+				keys.Insert(types.NamespacedName{Namespace: cluster, Name: addOn})
+			}
+		}
+	}
+	return keys
+}
+
 func (s *RequestStore) set(addOn types.NamespacedName, current requests) {
 	if len(current.byAddOn) == 0 && len(current.held) == 0 && !current.unknown {
 		delete(s.requests[addOn.Namespace], addOn.Name)

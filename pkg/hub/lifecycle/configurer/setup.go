@@ -25,7 +25,29 @@ type addOn = *addonv1alpha1.ManagedClusterAddOn
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "settings", r, 1, controllers.RetryOnHub, r.Requests.Changed.Source(),
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, &handler.TypedEnqueueRequestForObject[addOn]{}, r.configured()),
+		source.Kind(mgr.GetCache(), &addonv1alpha1.ClusterManagementAddOn{}, r.registrations()),
 		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
+}
+
+// registrations enqueues the add-ons whose registration changes. It has the default AddOnDeploymentConfig.
+func (r *Reconciler) registrations() handler.TypedFuncs[*addonv1alpha1.ClusterManagementAddOn, reconcile.Request] {
+	changed := func(name string) {
+		keys := r.Requests.requestedOf(name).Union(r.Changes.sourcesOf(name))
+		r.Requests.Changed.Enqueue(keys.UnsortedList()...)
+	}
+	return handler.TypedFuncs[*addonv1alpha1.ClusterManagementAddOn, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*addonv1alpha1.ClusterManagementAddOn], _ trigger.Queue) {
+			changed(e.Object.Name)
+		},
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*addonv1alpha1.ClusterManagementAddOn], _ trigger.Queue) {
+			if e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation {
+				changed(e.ObjectNew.Name)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*addonv1alpha1.ClusterManagementAddOn], _ trigger.Queue) {
+			changed(e.Object.Name)
+		},
+	}
 }
 
 // clusters enqueues the add-ons of a managed cluster that is available again.

@@ -3,6 +3,8 @@ package ondemand
 import (
 	"sync"
 	"time"
+
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 )
 
 // In a minute, add-ons are installed or removed on 20 managed clusters, or on 5 % of the fleet, whichever is more.
@@ -39,13 +41,17 @@ func (b *fleetBounds) reserve(cluster string, clusters int, now time.Time) time.
 			oldest = start
 		}
 	}
-	bound := max(clustersAMinute, clusters*percentAMinute/100)
+	bound, counted := max(clustersAMinute, clusters*percentAMinute/100), len(b.begun)
+	for name := range b.reserved {
+		if _, begun := b.begun[name]; !begun { // else its slot may end before the change begins
+			counted++
+		}
+	}
 	switch _, begun := b.begun[cluster]; {
 	case begun:
-		return time.Time{}
 	case len(b.begun) >= bound:
 		return oldest.Add(time.Minute)
-	case len(b.begun)+len(b.reserved) >= bound:
+	case counted >= bound:
 		return now.Add(reservedRetry)
 	}
 	if b.reserved == nil {
@@ -64,6 +70,21 @@ func (b *fleetBounds) begin(cluster string, now time.Time) {
 	}
 	b.begun[cluster] = now
 	delete(b.reserved, cluster)
+}
+
+// restore counts the changes of the last minute that a former leader has begun.
+func (b *fleetBounds) restore(installations []dependencyv1alpha1.AddOnInstallation, now time.Time) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for i := range installations {
+		status := &installations[i].Status
+		if start := timeOf(status.Since); status.Phase != dependencyv1alpha1.PhaseUnused && now.Sub(start) < time.Minute {
+			if b.begun == nil {
+				b.begun = map[string]time.Time{}
+			}
+			b.begun[installations[i].Namespace] = start
+		}
+	}
 }
 
 // release ends the reservation of a managed cluster.

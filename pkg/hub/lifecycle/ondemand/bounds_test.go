@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -39,6 +41,42 @@ func TestBoundsOfTheFleet(t *testing.T) {
 	reserve("refused", 0)
 }
 
+// A slot that ends while another change begins on its managed cluster is not free.
+func TestASlotThatEndsWhileAChangeBegins(t *testing.T) {
+	now := fixture.Now.Time
+	var bounds fleetBounds
+	for i := range clustersAMinute {
+		bounds.reserve(fmt.Sprint(i), 10, now)
+		bounds.begin(fmt.Sprint(i), now)
+	}
+	for i := range clustersAMinute {
+		if next := bounds.reserve(fmt.Sprint(i), 10, now.Add(59*time.Second)); !next.IsZero() {
+			t.Fatalf("a further change on %d may begin at %s", i, next)
+		}
+	}
+	if bounds.reserve("another", 10, now.Add(time.Minute)).IsZero() {
+		t.Error("a change begins although all slots are about to be taken again")
+	}
+}
+
+func TestANewLeaderCountsChangesOfTheFormerOne(t *testing.T) {
+	now := fixture.Now.Time
+	var installations []dependencyv1alpha1.AddOnInstallation
+	for i := range clustersAMinute {
+		stored := dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint(i), Name: "base"}}
+		stored.Status.Phase, stored.Status.Since = dependencyv1alpha1.PhaseInstalled, &metav1.Time{Time: now.Add(-time.Second)}
+		installations = append(installations, stored)
+	}
+	var bounds fleetBounds
+	bounds.restore(installations, now)
+	if next := bounds.reserve("another", 10, now); next.Sub(now) != 59*time.Second {
+		t.Errorf("another change may begin at %s", next)
+	}
+	if next := bounds.reserve("another", 10, now.Add(59*time.Second)); !next.IsZero() {
+		t.Errorf("a minute later, another change may begin at %s", next)
+	}
+}
+
 func TestFivePercentOfALargeFleet(t *testing.T) {
 	var bounds fleetBounds
 	var begun atomic.Int32
@@ -60,14 +98,15 @@ func TestFivePercentOfALargeFleet(t *testing.T) {
 func TestTurns(t *testing.T) {
 	var turns turns
 	cluster, addOn := types.NamespacedName{Namespace: "cluster1"}, types.NamespacedName{Name: "base"}
-	if !turns.take(cluster) || turns.take(cluster, addOn) {
+	first, second := types.NamespacedName{Namespace: "cluster1", Name: "a"}, types.NamespacedName{Namespace: "cluster1", Name: "b"}
+	if !turns.take(first, cluster) || turns.take(second, cluster, addOn) || turns.waiting.Has(first) || !turns.waiting.Has(second) {
 		t.Error("two keys have the same turn")
 	}
-	if !turns.take(addOn) {
+	if !turns.take(first, addOn) {
 		t.Error("a key that did not get all of its turns has taken one")
 	}
 	turns.release(cluster, addOn)
-	if !turns.take(cluster, addOn) {
+	if !turns.take(second, cluster, addOn) || turns.waiting.Has(second) {
 		t.Error("released turns are taken")
 	}
 }

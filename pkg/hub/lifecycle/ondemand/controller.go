@@ -4,6 +4,7 @@ package ondemand
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,7 +55,7 @@ type Reconciler struct {
 	RemovalDelay time.Duration
 
 	// complete is true if the wait of each installation is known.
-	complete bool
+	complete atomic.Bool
 	turns    turns
 	fleet    fleetBounds
 	counts   counts
@@ -74,7 +75,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	taken := takenBy(evaluator, key)
-	if !r.turns.take(taken...) {
+	if !r.turns.take(key, taken...) {
 		return reconcile.Result{RequeueAfter: nextTurn}, nil
 	}
 	defer r.turns.release(taken...)
@@ -82,6 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	switch {
 	case key == Everything:
 		err = r.enqueueAll(ctx, evaluator, now)
+	case !r.complete.Load(): // all keys are enqueued once the changes of a former leader are counted
 	case key.Namespace == "":
 		next, err = r.reportApprovals(ctx, evaluator, key.Name, now)
 	case evaluator.Consent(key.Name) == catalog.ConsentUnknown: // when the consent is known, everything is enqueued

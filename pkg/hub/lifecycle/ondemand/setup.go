@@ -150,17 +150,30 @@ func (r *Reconciler) enqueueAll(ctx context.Context, evaluator *evaluation.Evalu
 	if err != nil {
 		return err
 	}
-	if !r.complete {
+	if !r.complete.Load() {
+		if err := r.restoreBounds(ctx, now); err != nil {
+			return err
+		}
 		for key := range keys {
 			if err := r.findWait(ctx, evaluator, key, now); err != nil {
 				return err
 			}
 		}
-		r.complete = true
+		r.complete.Store(true)
 		r.Inputs.Installations.Complete()
 		r.Evaluate.Enqueue(r.missing.keysOfDependents()...)
 	}
 	r.Changed.Enqueue(keys.UnsortedList()...)
+	return nil
+}
+
+// restoreBounds counts the changes that a former leader has begun.
+func (r *Reconciler) restoreBounds(ctx context.Context, now time.Time) error {
+	var stored dependencyv1alpha1.AddOnInstallationList
+	if err := r.Objects.List(ctx, &stored, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list AddOnInstallations: %w", err)
+	}
+	r.fleet.restore(stored.Items, now)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 )
@@ -21,20 +22,33 @@ const nextTurn = 50 * time.Millisecond
 type turns struct {
 	mutex sync.Mutex
 	taken sets.Set[types.NamespacedName]
+	// waiting has the keys whose last reconcile found that another key has its turn.
+	waiting sets.Set[types.NamespacedName]
 }
 
-// take takes the turns of some keys. It takes none of them and returns false if one of them is taken.
-func (t *turns) take(keys ...types.NamespacedName) bool {
+// take takes the turns of some keys for a key to decide on. It takes none of them and returns false if one of them is
+// taken.
+func (t *turns) take(decided types.NamespacedName, keys ...types.NamespacedName) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
+	if t.taken == nil {
+		t.taken, t.waiting = sets.New[types.NamespacedName](), sets.New[types.NamespacedName]()
+	}
 	if t.taken.HasAny(keys...) {
+		t.waiting.Insert(decided)
 		return false
 	}
-	if t.taken == nil {
-		t.taken = sets.New[types.NamespacedName]()
-	}
+	t.waiting.Delete(decided)
 	t.taken.Insert(keys...)
 	return true
+}
+
+// PutOff implements controllers.KeepsDelay: what the hub refuses is tried at growing intervals, also where many add-ons of a
+// managed cluster are refused and wait for each other's turns.
+func (r *Reconciler) PutOff(key reconcile.Request) bool {
+	r.turns.mutex.Lock()
+	defer r.turns.mutex.Unlock()
+	return r.turns.waiting.Has(key.NamespacedName)
 }
 
 func (t *turns) release(keys ...types.NamespacedName) {
