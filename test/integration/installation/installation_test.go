@@ -213,6 +213,9 @@ var _ = Describe("Nothing is installed", func() {
 		register(ctx, "f-leaf", manual, auto("f-base"), "")
 		unused := register(ctx, "f-unused", manual, "[]", onDemand)
 		stopManaging()
+		for _, cluster := range []string{withAgent, withoutAgent, "edge", "lost"} { // changes of other specs count for a minute
+			Expect(hub.Client.DeleteAllOf(ctx, &dependencyv1alpha1.AddOnInstallation{}, client.InNamespace(cluster))).To(Succeed())
+		}
 		for i := range 25 {
 			name := fmt.Sprintf("many%02d", i)
 			join(ctx, name)

@@ -64,7 +64,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	stopManaging()
 }, NodeTimeout(5*time.Minute))
 
-// Each spec has an addon-manager of its own. After its start, it has the whole budget of a minute.
+// Each spec has an addon-manager of its own. It counts changes of the last minute.
 var _ = BeforeEach(func() {
 	manage("2s")
 	DeferCleanup(stopManaging)
