@@ -54,7 +54,10 @@ func TestIndexOfHub(t *testing.T) {
 			hub: "clustermanagementaddons:\n- {metadata: {name: a}, spec: {" + strings.Replace(named, "%", "gone", 1) + "}}\n" +
 				"- {metadata: {name: b}, spec: {}}\n",
 			flags: " --version a=1.0.0 --version b=1.0.0",
-			want:  []string{"b 1.0.0 was added\n", `left out: hub: add-on "a": the hub does not have its default AddOnTemplate "gone"` + "\n"},
+			want: []string{
+				"b 1.0.0 was added\n",
+				`left out: hub: add-on "a": it has no AddOnTemplate "gone", which its ClusterManagementAddOn names as the default`,
+			},
 		},
 		"no add-on": {want: []string{"The hub has no ClusterManagementAddOn, so nothing was added.\n"}},
 		"another add-on than the one with a version": {

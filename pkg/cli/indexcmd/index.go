@@ -57,8 +57,9 @@ report: the annotation dependency.addon.open-cluster-management.io/version of it
 AddOnTemplate or ClusterManagementAddOn. If they report none, name it with --version, which
 adds the annotation to the ClusterManagementAddOn in the index.
 
-An AddOnTemplate belongs to the add-on that it names. Any other object belongs to the add-on
-in the same file, else to the one in the same folder.
+An AddOnTemplate belongs to the add-on that it names. Each one that the ClusterManagementAddOn
+names, as the default or for a Placement, has to be there. Any other object belongs to the
+add-on in the same file, else to the one in the same folder.
 
 With --chart, it renders a Helm chart with the values of the chart. Add-ons whose manifests
 report no version have that of the chart. For other values, use Helm:
@@ -127,6 +128,10 @@ func (o *options) build(ctx context.Context, paths []string) error {
 			result = "was added"
 		}
 		fmt.Fprintf(o.Out, "%s %s %s\n", entry.Name, entry.Version, result)
+		for _, template := range entry.UnnamedTemplates {
+			fmt.Fprintf(o.ErrOut, "%s %s: left out the AddOnTemplate %s, which the ClusterManagementAddOn does not name\n",
+				entry.Name, entry.Version, text.Name(template))
+		}
 	}
 	return nil
 }

@@ -59,12 +59,6 @@ func (o *options) buildLive(ctx context.Context) ([]index.Entry, error) {
 
 // buildRegistration builds the release of an add-on from its registration, its AddOnTemplates, and its AddOnDeploymentConfigs.
 func (o *options) buildRegistration(registration manifest.Object, templates, configs []manifest.Object) ([]index.Entry, error) {
-	for _, name := range index.DefaultTemplates(&registration.Unstructured) {
-		if !slices.ContainsFunc(templates, func(template manifest.Object) bool { return template.GetName() == name }) {
-			return nil, fmt.Errorf("%s: add-on %q: the hub does not have its default AddOnTemplate %q",
-				registration.Path, text.Name(registration.GetName()), text.Name(name))
-		}
-	}
 	objects := []manifest.Object{registration}
 	for _, template := range templates {
 		if owner, _, _ := unstructured.NestedString(template.Object, "spec", "addonName"); owner == registration.GetName() {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/input"
@@ -136,6 +138,10 @@ func (p *problem) rejects(c *constraint, id, i int) bool {
 // addAssumptions adds the conditions on a cluster that a choice relies on, and that cannot be checked without a cluster.
 func (p *problem) addAssumptions(r *release, assumptions map[string]bool) {
 	add := func(edge *declaration.Edge, condition string) { assumptions[assumption(r, edge, condition)] = true }
+	for _, name := range differingTemplates(r.Release) {
+		assumptions[fmt.Sprintf("%s %s: its AddOnTemplate %s, which a Placement names and which declares other dependencies, does not run there",
+			text.Name(r.AddOn), r.Version, text.Name(name))] = true
+	}
 	evaluated := p.evaluate(r)
 	for i := range evaluated.declaration.Edges {
 		edge := &evaluated.declaration.Edges[i]
@@ -146,6 +152,22 @@ func (p *problem) addAssumptions(r *release, assumptions map[string]bool) {
 			add(edge, "the settings are as it requires: "+text.Excerpt(edge.Dependency.Config.Expression))
 		}
 	}
+}
+
+// differingTemplates returns the AddOnTemplates for Placements that declare other dependencies than the release.
+func differingTemplates(r *Release) []string {
+	var names []string
+	own := readDeclaration(r)
+	for i := range r.PlacementTemplates {
+		other := *r
+		other.Template = &r.PlacementTemplates[i]
+		declared := readDeclaration(&other)
+		if !equality.Semantic.DeepEqual(declared.Dependencies, own.Dependencies) ||
+			!equality.Semantic.DeepEqual(declared.Requirements, own.Requirements) {
+			names = append(names, other.Template.Name)
+		}
+	}
+	return names
 }
 
 func assumption(r *release, edge *declaration.Edge, condition string) string {

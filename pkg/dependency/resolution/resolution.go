@@ -30,6 +30,8 @@ type Release struct {
 	Registration   addonv1alpha1.ClusterManagementAddOn
 	// Template is the AddOnTemplate that runs with this version. It is nil for an add-on without templates.
 	Template *addonv1alpha1.AddOnTemplate
+	// PlacementTemplates has the AddOnTemplates that run instead on the clusters of some Placements.
+	PlacementTemplates []addonv1alpha1.AddOnTemplate
 }
 
 // Wish is an add-on that a user wants.

@@ -8,16 +8,11 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/text"
 )
-
-// templateConfig is the supported configuration of an add-on with AddOnTemplates.
-var templateConfig = ocmv1alpha1.ConfigMeta{ConfigGroupResource: declaration.Templates}
 
 // Build makes releases from manifests: one for each ClusterManagementAddOn. An AddOnTemplate belongs to the add-on that it
 // names, and any other object to the add-on of its file, or of its folder. set has versions for add-ons whose manifests
@@ -105,19 +100,18 @@ func ownerOf(object manifest.Object, registrations []manifest.Object) (string, e
 // makeEntry makes the release of one add-on.
 func makeEntry(name, source string, objects []manifest.Object, set map[string]string) (Entry, error) {
 	release := Release{TypeMeta: typeOf(ReleaseKind), Name: name, Source: source}
-	registration := objects[0].DeepCopy()
-	template, err := runningTemplate(registration.Object, objects)
+	objects, unnamed, err := withNamedTemplates(objects)
 	if err != nil {
 		return Entry{}, err
 	}
 	for _, object := range objects {
-		if isKind(object.Object, templateKind) && object.GetName() != template {
-			continue
-		}
 		release.Manifests = append(release.Manifests, withoutHubFields(object.DeepCopy()).Object)
 	}
 	slices.SortStableFunc(release.Manifests, compareManifests)
-	_, reported, err := release.read()
+	read, reported, err := release.read()
+	if err == nil {
+		err = checkTemplates(read)
+	}
 	if err != nil {
 		return Entry{}, err
 	}
@@ -144,7 +138,7 @@ func makeEntry(name, source string, objects []manifest.Object, set map[string]st
 	if err != nil {
 		return Entry{}, err
 	}
-	return Entry{release, *input}, nil
+	return Entry{Release: release, Input: *input, UnnamedTemplates: unnamed}, nil
 }
 
 // noVersion is the error for an add-on whose manifests report no version.
@@ -159,28 +153,6 @@ func Unversioned(err error) (string, bool) {
 	var missing noVersion
 	ok := errors.As(err, &missing)
 	return missing.name, ok
-}
-
-// runningTemplate returns the name of the AddOnTemplate that runs: the only template, or the default configuration.
-func runningTemplate(registration map[string]any, objects []manifest.Object) (string, error) {
-	var templates []string
-	for _, object := range objects {
-		if isKind(object.Object, templateKind) {
-			templates = append(templates, object.GetName())
-		}
-	}
-	if len(templates) == 0 {
-		return "", nil
-	}
-	if len(templates) == 1 {
-		return templates[0], nil
-	}
-	for _, config := range defaultsOf(registration) {
-		if config.resource == declaration.Templates.Resource && slices.Contains(templates, config.name) {
-			return config.name, nil
-		}
-	}
-	return "", fmt.Errorf("it has %d AddOnTemplates: name one as its default configuration", len(templates))
 }
 
 // withoutHubFields removes the fields that a hub adds to an object.

@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 )
 
 // configurations is the resource of AddOnDeploymentConfigs.
@@ -50,17 +49,6 @@ func referencesOf(configs []any) []reference {
 		}
 	}
 	return references
-}
-
-// DefaultTemplates returns the names of the AddOnTemplates in the default configurations of a ClusterManagementAddOn.
-func DefaultTemplates(registration *unstructured.Unstructured) []string {
-	var names []string
-	for _, config := range defaultsOf(registration.Object) {
-		if config.group == declaration.Templates.Group && config.resource == declaration.Templates.Resource {
-			names = append(names, config.name)
-		}
-	}
-	return names
 }
 
 // Configures reports whether a ClusterManagementAddOn uses an AddOnDeploymentConfig: by default, or for a Placement.

@@ -99,7 +99,7 @@ func TestBuild(t *testing.T) {
 		"a template of a registration in v1beta1": {map[string]string{"a.yaml": strings.NewReplacer("v1alpha1", "v1beta1", "spec: {",
 			"spec: {defaultConfigs: [{group: addon.open-cluster-management.io, resource: addontemplates, name: t2}], "+
 				"").Replace(manifestOf("a", "", "")) +
-			templateOf("t1", "a", "1.0.0") + templateOf("t2", "a", "2.0.0")}, "a 2.0.0 (2)"},
+			templateOf("t1", "a", "1.0.0") + templateOf("t2", "a", "2.0.0")}, "a 2.0.0 (2), without t1"},
 		"two templates, and none is named": {
 			map[string]string{"a.yaml": manifestOf("a", "1.0.0", "") + templateOf("t1", "a", "1.0.0") + templateOf("t2", "a", "2.0.0")},
 			`a.yaml: add-on "a": it has 2 AddOnTemplates`,
@@ -114,6 +114,9 @@ func TestBuild(t *testing.T) {
 			var got []string
 			for _, entry := range entries {
 				got = append(got, fmt.Sprintf("%s %s (%d)", entry.Name, entry.Version, len(entry.Manifests)))
+				for _, template := range entry.UnnamedTemplates {
+					got = append(got, "without "+template)
+				}
 			}
 			if err != nil {
 				got = []string{err.Error()}

@@ -83,6 +83,7 @@ func (r *Release) check() (*resolution.Release, error) {
 func (r *Release) read() (*resolution.Release, string, error) {
 	input := &resolution.Release{AddOn: r.Name, Version: r.Version}
 	registered := false
+	var templates []addonv1alpha1.AddOnTemplate
 	for i, manifest := range r.Manifests {
 		field := fmt.Sprintf("manifests[%d]", i)
 		var err error
@@ -96,12 +97,11 @@ func (r *Release) read() (*resolution.Release, string, error) {
 				err = fmt.Errorf("metadata.name: %q: the release is of %q", text.Excerpt(input.Registration.Name), r.Name)
 			}
 		case isKind(manifest, templateKind):
-			if input.Template != nil {
-				return nil, "", fmt.Errorf("%s: there is another %s before", field, templateKind)
+			var template addonv1alpha1.AddOnTemplate
+			if template, err = templateOf(manifest); err == nil && template.Spec.AddonName != r.Name {
+				err = fmt.Errorf("spec.addonName: %q: the release is of %q", text.Excerpt(template.Spec.AddonName), r.Name)
 			}
-			if input.Template, err = templateOf(manifest); err == nil && input.Template.Spec.AddonName != r.Name {
-				err = fmt.Errorf("spec.addonName: %q: the release is of %q", text.Excerpt(input.Template.Spec.AddonName), r.Name)
-			}
+			templates = append(templates, template)
 		}
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: %w", field, err)
@@ -110,6 +110,7 @@ func (r *Release) read() (*resolution.Release, string, error) {
 	if !registered {
 		return nil, "", fmt.Errorf("manifests: there is no %s", registrationKind)
 	}
+	setTemplates(input, templates)
 	sources := versions.Sources{Registration: versions.In(input.Registration.Annotations)}
 	if input.Template != nil && declaration.UsesTemplates(&input.Registration) {
 		sources.Template.Running = versions.OfTemplate(input.Template.Annotations, input.Template.Labels)
@@ -140,14 +141,15 @@ func registrationOf(manifest map[string]any) (addonv1alpha1.ClusterManagementAdd
 	configs, _ := spec["defaultConfigs"].([]any) // the field of v1beta1
 	for _, item := range configs {
 		if config, _ := item.(map[string]any); config["resource"] == declaration.Templates.Resource {
-			addOn.Spec.SupportedConfigs = append(addOn.Spec.SupportedConfigs, templateConfig) //nolint:staticcheck // the field of v1alpha1
+			name, _ := config["name"].(string)
+			addOn.Spec.SupportedConfigs = append(addOn.Spec.SupportedConfigs, templateConfig(name)) //nolint:staticcheck // the field of v1alpha1
 		}
 	}
 	return addOn, nil
 }
 
 // templateOf reads the declaration of an AddOnTemplate. It does not decode the manifests that the template deploys.
-func templateOf(manifest map[string]any) (*addonv1alpha1.AddOnTemplate, error) {
+func templateOf(manifest map[string]any) (addonv1alpha1.AddOnTemplate, error) {
 	var read struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 		Spec     struct {
@@ -155,7 +157,7 @@ func templateOf(manifest map[string]any) (*addonv1alpha1.AddOnTemplate, error) {
 		} `json:"spec"`
 	}
 	err := convert(manifest, &read)
-	template := &addonv1alpha1.AddOnTemplate{ObjectMeta: read.Metadata}
+	template := addonv1alpha1.AddOnTemplate{ObjectMeta: read.Metadata}
 	template.Spec.AddonName = read.Spec.AddonName
 	return template, err
 }
@@ -173,6 +175,8 @@ type Entry struct {
 	Release
 	// Input is the release as an input of resolution.
 	Input resolution.Release
+	// UnnamedTemplates has the AddOnTemplates that Build left out, because the ClusterManagementAddOn does not name them.
+	UnnamedTemplates []string
 }
 
 // Read reads all releases of an index, by name and version. It refuses a file that was changed by hand.
