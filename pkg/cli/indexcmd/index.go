@@ -65,6 +65,7 @@ With --chart, it renders a Helm chart with the values of the chart. Add-ons whos
 report no version have that of the chart. For other values, use Helm:
 helm template CHART --values FILE | kubectl addon index build -
 The dependencies of Chart.yaml are charts and no add-ons, so nothing is read of them.
+Helm hooks are left out, with a message for each: only Helm creates them at the right moment.
 
 With --live, it adds what is registered on the hub: ClusterManagementAddOns, their
 AddOnTemplates, and the AddOnDeploymentConfigs that they name by default or for a
@@ -141,6 +142,7 @@ func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
 	if err != nil {
 		return nil, cmdline.UsageError(err)
 	}
+	objects = o.withoutHooks(objects)
 	if err := o.checkVersions(objects); err != nil {
 		return nil, err
 	}
@@ -160,15 +162,25 @@ func (o *options) buildChart() ([]index.Entry, error) {
 				"What add-ons depend on is declared in a ClusterManagementAddOn",
 			rendered.Name, strings.Join(rendered.Dependencies, ", "))))
 	}
-	if err := o.checkVersions(rendered.Objects); err != nil {
+	objects := o.withoutHooks(rendered.Objects)
+	if err := o.checkVersions(objects); err != nil {
 		return nil, err
 	}
 	versions := map[string]string{}
-	for _, object := range rendered.Objects {
+	for _, object := range objects {
 		versions[object.GetName()] = rendered.Version
 	}
 	maps.Copy(versions, o.versions)
-	return index.Build(rendered.Objects, cmp.Or(o.origin, "chart "+rendered.Name+" "+rendered.Version), versions)
+	return index.Build(objects, cmp.Or(o.origin, "chart "+rendered.Name+" "+rendered.Version), versions)
+}
+
+// withoutHooks leaves out Helm hooks, with a message for each.
+func (o *options) withoutHooks(objects []manifest.Object) []manifest.Object {
+	kept, messages := index.WithoutHooks(objects)
+	for _, message := range messages {
+		fmt.Fprintln(o.ErrOut, text.OneLine(message))
+	}
+	return kept
 }
 
 // checkVersions returns an error if --version names an add-on that was not read.

@@ -140,6 +140,7 @@ func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
 		if err != nil {
 			return nil, cmdline.UsageError(err)
 		}
+		objects, _ = index.WithoutHooks(objects) // resolving chooses versions, and installs nothing
 		workspaceEntries, err := index.Build(objects, "workspace "+filepath.ToSlash(folder), nil)
 		if err != nil {
 			return nil, err

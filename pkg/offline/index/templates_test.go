@@ -33,13 +33,18 @@ var fluidBeta = strings.NewReplacer("v1alpha1", "v1beta1", "supportedConfigs", "
 func TestEveryNamedTemplateIsInTheRelease(t *testing.T) {
 	defaultTemplate, gke := templateOf("cache-default", "cache", "1.0.0"), templateOf("cache-gke", "cache", "1.1.0")
 	noDefault := strings.Replace(fluid, ", defaultConfig: {name: cache-default}", "", 1)
-	for name, test := range map[string]struct{ manifests, templates, wantErr string }{
-		"all":                       {fluid + defaultTemplate + gke, "cache-default cache-gke", ""},
-		"all, in v1beta1":           {fluidBeta + gke + defaultTemplate, "cache-default cache-gke", ""},
-		"without a default":         {noDefault + gke, "cache-gke", ""},
-		"another template":          {fluid + defaultTemplate + gke + templateOf("old", "cache", "0.9.0"), "cache-default cache-gke", ""},
-		"one for a Placement lacks": {fluid + defaultTemplate, "", `"cache-gke", which its ClusterManagementAddOn names for the Placement default`},
-		"the default lacks":         {fluid + gke, "", `"cache-default", which its ClusterManagementAddOn names as the default`},
+	for name, test := range map[string]struct {
+		manifests, templates string
+		wantErr              string
+	}{
+		"all":               {fluid + defaultTemplate + gke, "cache-default cache-gke", ""},
+		"all, in v1beta1":   {fluidBeta + gke + defaultTemplate, "cache-default cache-gke", ""},
+		"without a default": {noDefault + gke, "cache-gke", ""},
+		"another template":  {fluid + defaultTemplate + gke + templateOf("old", "cache", "0.9.0"), "cache-default cache-gke", ""},
+		"one for a Placement lacks": {
+			fluid + defaultTemplate, "", `"cache-gke", which its ClusterManagementAddOn names for the Placement default/gke`,
+		},
+		"the default lacks": {fluid + gke, "", `"cache-default", which its ClusterManagementAddOn names as the default`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			entries, err := index.Build(objects(t, map[string]string{"a.yaml": test.manifests}), "x", nil)
