@@ -71,6 +71,14 @@ func TestResolve(t *testing.T) {
 		"no prerelease that only a dependent accepts": {
 			"a 1.0.0 dependencies: [{name: b, version: '>= 1', prereleases: {}}]\nb 1.0.0\nb 2.0.0-rc.1", "a", "a 1.0.0, b 1.0.0",
 		},
+		"exactly one build": {"a 5.0.0+a\na 5.0.0+b", "a 5.0.0+a", "a 5.0.0+a"},
+		"exactly one build that is not there": {
+			"a 5.0.0+a\na 5.0.0+b", "a 5.0.0+gone",
+			"this wish cannot be satisfied: a in version '5.0.0+gone' is wanted. The index has a 5.0.0+b, 5.0.0+a",
+		},
+		"a dependency on exactly one build": {
+			"a 1.0.0 dependencies: [{name: b, version: 5.0.0+a}]\nb 5.0.0+a\nb 5.0.0+b", "a", "a 1.0.0, b 5.0.0+a",
+		},
 		"what is required comes too": {
 			"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0 dependencies: [{name: c}]\nc 1.0.0\nd 1.0.0",
 			"a",

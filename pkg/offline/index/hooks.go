@@ -37,7 +37,8 @@ func hookAdvice(types string) string {
 		return ": Helm 2 created it before all else. If the add-on needs it, move it to the folder crds of the chart, or remove " +
 			"the annotation " + hookAnnotation
 	case has("pre-install"):
-		return ": Helm creates it before all else. If the add-on needs it, apply it before the release, or remove the annotation " + hookAnnotation
+		return ": Helm creates it before all else. If the add-on needs it, apply it before the release, or remove the " +
+			"annotation " + hookAnnotation
 	case has("post-install"):
 		return ": Helm creates it after all else. If the add-on needs it, apply it after the release, or remove the annotation " + hookAnnotation
 	default:

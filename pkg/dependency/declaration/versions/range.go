@@ -24,6 +24,8 @@ type Range struct {
 	// prereleases is true if prereleases are accepted. If there are identifiers, a prerelease needs one of them.
 	prereleases bool
 	identifiers []string
+	// alternatives are set if one of them is an exact version with build metadata.
+	alternatives []alternative
 	// everything is true for the range Any.
 	everything bool
 	// next is a second range that a version has to match. It may be nil.
@@ -48,6 +50,7 @@ func ParseRange(text string, prereleases *addonv1alpha1.DependencyPrereleases) (
 		r.prereleases, r.identifiers = true, prereleases.Identifiers
 		constraints.IncludePrerelease = true
 	}
+	r.alternatives = buildAlternatives(text, prereleases != nil)
 	return r, nil
 }
 
@@ -75,7 +78,11 @@ func (r *Range) ownMismatch(version *semver.Version) string {
 	if r.everything {
 		return ""
 	}
-	if r.constraints.Check(version) && r.acceptsPrerelease(version) {
+	accepts := r.constraints.Check(version)
+	switch {
+	case accepts && !r.acceptsBuild(version):
+		return DoesNotMatch
+	case accepts && r.acceptsPrerelease(version):
 		return ""
 	}
 	if version.Prerelease() != "" && r.matchesBut(version) {
@@ -94,7 +101,8 @@ func (r *Range) Excludes(second *Range) bool {
 	if r == nil || second == nil || r.everything || second.everything || r.mayAcceptPrereleases() && second.mayAcceptPrereleases() {
 		return false
 	}
-	return !slices.ContainsFunc(candidates(r.constraints.String()+" "+second.constraints.String()), func(version *semver.Version) bool {
+	versions := slices.Concat(candidates(r.constraints.String()+" "+second.constraints.String()), r.builds(), second.builds())
+	return !slices.ContainsFunc(versions, func(version *semver.Version) bool {
 		return r.Mismatch(version) == "" && second.Mismatch(version) == ""
 	})
 }
@@ -106,7 +114,7 @@ func (r *Range) AcceptsEveryRelease() bool {
 }
 
 // candidates returns releases that are enough to compare ranges: if any release is in some of the ranges and
-// outside of others, this is true of a candidate.
+// outside of others, this is true of a candidate. Builds are not among them.
 func candidates(ranges string) []*semver.Version {
 	candidates := []*semver.Version{semver.New(0, 0, 0, "", "")}
 	for _, match := range numbersPattern.FindAllStringSubmatch(ranges, -1) {

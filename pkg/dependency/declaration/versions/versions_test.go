@@ -72,6 +72,13 @@ func TestRanges(t *testing.T) {
 			source: masters + ", a range that names a prerelease takes them", text: ">= 1.2.3-beta.1",
 			matching: "1.2.3-beta.2 1.3.0-rc.1 1.3.0", excluded: "1.2.3-alpha",
 		},
+		{source: "an exact build", text: "5.0.0+a", matching: "5.0.0+a v5.0.0+a", excluded: "5.0.0+b 5.0.0 5.0.1+a"},
+		{source: "an exact build, with =", text: "= v5.0.0+a", matching: "5.0.0+a", excluded: "5.0.0+b"},
+		{source: "an exact build of a prerelease", text: "5.0.0-rc.1+a", matching: "5.0.0-rc.1+a", excluded: "5.0.0-rc.1 5.0.0-rc.1+b"},
+		{source: "one of two builds", text: "5.0.0+a || 5.0.0+b", matching: "5.0.0+a 5.0.0+b", excluded: "5.0.0+c"},
+		{source: "a build or a range", text: "5.0.0+a || >= 6", matching: "5.0.0+a 6.0.0+x", excluded: "5.0.0+b"},
+		{source: "comparisons ignore builds", text: ">= 5.0.0+b", matching: "5.0.0+a 5.0.0"},
+		{source: "an exact version accepts any build", text: "5.0.0", matching: "5.0.0+a 5.0.0"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.source+" "+tc.text, func(t *testing.T) {
@@ -326,6 +333,10 @@ func TestExcludes(t *testing.T) {
 		{"< 0.0.1", "0.0.0", false, "the first of all"},
 		{"*", "1.2.3", false, "any"},
 		{">= 2.0.0-beta", "< 2.0.0-rc", false, "prereleases may be in both: not decided"},
+		{"5.0.0+a", "5.0.0+b", true, "one build is not another"},
+		{"5.0.0+a", "5.0.0+a", false, "one build"},
+		{"5.0.0+a || ^4", ">= 5", false, "the build"},
+		{"5.0.0+a", "5.0.0", false, "the second range accepts any build"},
 		{">= 2.0.0-beta", "< 2.0.0", true, "releases alone decide, and there is none"},
 	} {
 		first, err := ParseRange(test.first, nil)
