@@ -13,6 +13,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/offline/index"
 )
 
@@ -50,7 +51,7 @@ func candidateContents(folder string, lock *index.Lock, plan []index.Planned) ([
 		return nil, err
 	}
 	var candidates []map[string][]byte
-	written := formatIn(content)
+	written := formatIn(lineend.Unix(content))
 	for _, format := range formats {
 		if written != "" && written != format {
 			continue
@@ -78,7 +79,7 @@ func readFlux(folder string) (sourceName, sourcePath string) {
 	if err != nil {
 		return "", ""
 	}
-	first, _, _ := strings.Cut(string(content), "\n---\n")
+	first, _, _ := strings.Cut(string(lineend.Unix(content)), "\n---\n")
 	var kustomization struct {
 		Spec struct {
 			Path      string `json:"path"`
@@ -113,7 +114,7 @@ func compare(folder string, candidates []map[string][]byte) ([]string, error) {
 		expected := false
 		for _, files := range candidates {
 			want, ok := files[name]
-			if ok && bytes.Equal(content, want) {
+			if ok && bytes.Equal(lineend.Unix(content), want) {
 				return nil
 			}
 			expected = expected || ok

@@ -16,6 +16,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
@@ -175,12 +176,13 @@ func DescribeUncompared(notReached, notLocked int) []string {
 	return parts
 }
 
-// CheckLock returns the content of the lock. If the result of resolving again differs, the error is ErrLock.
+// CheckLock returns the content of the lock, with the line ends of Unix. If the result of resolving again differs, the error is ErrLock.
 func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	content, err := os.ReadFile(f.Lock)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	content = lineend.Unix(content)
 	want, err := newLock.Bytes()
 	if err == nil && !bytes.Equal(content, want) {
 		err = fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", f.Lock, ErrLock)

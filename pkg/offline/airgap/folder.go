@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/files/wholefile"
 )
 
@@ -54,7 +55,7 @@ func LockedIn(folder string) (*Locked, error) {
 		if err != nil {
 			return nil, err
 		}
-		read[i] = content
+		read[i] = lineend.Unix(content)
 	}
 	var description Description
 	if err := yaml.Unmarshal(read[0], &description); err != nil {

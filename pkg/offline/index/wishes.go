@@ -8,6 +8,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/resolution"
+	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -48,7 +49,7 @@ type ClusterKind struct {
 	APIs []addonv1alpha1.AddonAPI `json:"apis,omitempty"`
 }
 
-// ReadWishes reads and checks the file of wishes. It also returns its content.
+// ReadWishes reads and checks the file of wishes. It also returns its content, with the line ends of Unix.
 func ReadWishes(path string) (*Wishes, []byte, error) {
 	content, err := contentOf(path)
 	if err != nil {
@@ -58,7 +59,7 @@ func ReadWishes(path string) (*Wishes, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return wishes, content, nil
+	return wishes, lineend.Unix(content), nil
 }
 
 // DecodeWishes reads and checks the content of a file of wishes.
