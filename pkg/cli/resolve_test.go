@@ -190,3 +190,31 @@ func TestHelmUpdate(t *testing.T) {
 		})
 	}
 }
+
+// The digest of a release counts. Its source is a note: two people index the same files from different folders.
+func TestTheSourceOfAReleaseDoesNotCount(t *testing.T) {
+	resolvable(t)
+	expectRun(t, "resolve", "CLUSTERS")
+	original, err := os.ReadFile("addons.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS("checkout/proxy", os.DirFS("proxy")); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, "index build gateway --version gateway=1.0.0 --source https://example.com --to other", "gateway 1.0.0 was added\n")
+	expectRun(t, "index build checkout/proxy --version proxy=3.0.0 --to other", "proxy 3.0.0 was added\n")
+	expectRun(t, "index build checkout/proxy --version proxy=2.0.0 --to other", "proxy 2.0.0 was added\n")
+	for _, command := range []string{"resolve --locked", "resolve", "build --locked", "upgrade --write", "package"} {
+		if got := run(t, strings.Fields(command+" --index other")...); strings.Contains(got, "exit code") {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+	expectRun(t, "verify --index other --to manifests", "0 differences.\n")
+	if current, err := os.ReadFile("addons.lock"); err != nil || string(current) != string(original) {
+		t.Errorf("the lock was written again: %s, %v", current, err)
+	}
+	expectRun(t, "index build checkout/proxy --version proxy=3.1.0 --to other", "proxy 3.1.0 was added\n")
+	expectRun(t, "resolve --index other", "CLUSTERS", "addons.lock was written.")
+	expectFile(t, "addons.lock", "source: gateway\n", "source: checkout/proxy\n")
+}

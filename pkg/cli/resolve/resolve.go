@@ -2,12 +2,9 @@
 package resolve
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,15 +13,11 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
-	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/text"
 )
-
-// ErrLock is returned by --locked if the lock differs from the result of resolving again.
-var ErrLock = errors.New("the lock differs from what the wishes and the index give")
 
 type options struct {
 	genericiooptions.IOStreams
@@ -152,18 +145,6 @@ func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
 	return releases.entries, nil
 }
 
-// ReadLock reads the lock.
-func (f *Files) ReadLock() (*index.Lock, error) {
-	lock, err := index.ReadLock(f.Lock)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, cmdline.UsageError(fmt.Errorf("%w: kubectl addon resolve writes it", err))
-	case err != nil:
-		return nil, cmdline.UsageError(err)
-	}
-	return lock, nil
-}
-
 // DescribeUncompared describes the managed clusters that a lock was not compared with.
 func DescribeUncompared(notReached, notLocked int) []string {
 	var parts []string
@@ -176,29 +157,11 @@ func DescribeUncompared(notReached, notLocked int) []string {
 	return parts
 }
 
-// CheckLock returns the content of the lock, with the line ends of Unix. If the result of resolving again differs, the error is ErrLock.
-func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
-	content, err := os.ReadFile(f.Lock)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	content = lineend.Unix(content)
-	want, err := newLock.Bytes()
-	if err == nil && !bytes.Equal(content, want) {
-		err = fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", f.Lock, ErrLock)
-	}
-	return content, err
-}
-
 func (o *options) run(ctx context.Context) error {
 	if err := cmdline.Overwrites("lock", o.Lock, o.Wishes, o.Index, o.Key); err != nil {
 		return err
 	}
 	lock, _, err := o.Resolve(ctx)
-	if err != nil {
-		return err
-	}
-	content, err := lock.Bytes()
 	if err != nil {
 		return err
 	}
@@ -213,11 +176,7 @@ func (o *options) run(ctx context.Context) error {
 	case o.locked || !errors.Is(err, ErrLock):
 		return err
 	}
-	if err := index.Replace(o.Lock, content); err != nil {
-		return err
-	}
-	fmt.Fprintf(o.ErrOut, "%s was written.\n", o.Lock)
-	return nil
+	return o.WriteLock(lock, o.ErrOut)
 }
 
 // show prints a row for each choice.

@@ -137,15 +137,7 @@ func (o *options) writeLock(lock *index.Lock) error {
 		fmt.Fprintf(o.ErrOut, "%s stays as it is: --write writes it.\n", o.Lock)
 		return nil
 	}
-	content, err := lock.Bytes()
-	if err != nil {
-		return err
-	}
-	if err := index.Replace(o.Lock, content); err != nil {
-		return err
-	}
-	fmt.Fprintf(o.ErrOut, "%s was written.\n", o.Lock)
-	return nil
+	return o.WriteLock(lock, o.ErrOut)
 }
 
 // show prints a row for each move, and for each edge that would break.

@@ -36,7 +36,8 @@ type LockedAddOn struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Digest  string `json:"digest"`
-	Source  string `json:"source,omitempty"`
+	// Source is the origin of the manifests. Only people read it, and two folders with the same content have the same digest.
+	Source string `json:"source,omitempty"`
 	// Needs has the chosen add-ons that have to be installed before this one.
 	Needs []string `json:"needs,omitempty"`
 	// Because has the reasons for the choice. Only people read them.
@@ -95,6 +96,22 @@ func find(entries []Entry, name, version string) *Entry {
 		return nil
 	}
 	return &entries[i]
+}
+
+// WithSources returns the lock with the sources that another lock has for the same releases. A source is a note for readers.
+func (l *Lock) WithSources(other *Lock) *Lock {
+	merged := &Lock{TypeMeta: l.TypeMeta, ClusterKinds: slices.Clone(l.ClusterKinds)}
+	for i := range merged.ClusterKinds {
+		kind := &merged.ClusterKinds[i]
+		kind.AddOns = slices.Clone(kind.AddOns)
+		for j := range kind.AddOns {
+			addOn := &kind.AddOns[j]
+			if same := other.locked(kind.Name, addOn.Name); same != nil && same.Version == addOn.Version && same.Digest == addOn.Digest {
+				addOn.Source = same.Source
+			}
+		}
+	}
+	return merged
 }
 
 // header is the first line of the file of a lock.

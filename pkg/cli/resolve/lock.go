@@ -1,0 +1,63 @@
+package resolve
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"open-cluster-management.io/interlock/pkg/files/lineend"
+	"open-cluster-management.io/interlock/pkg/kube/cmdline"
+	"open-cluster-management.io/interlock/pkg/offline/index"
+)
+
+// ErrLock is returned by --locked if the lock differs from the result of resolving again.
+var ErrLock = errors.New("the lock differs from what the wishes and the index give")
+
+// ReadLock reads the lock.
+func (f *Files) ReadLock() (*index.Lock, error) {
+	lock, err := index.ReadLock(f.Lock)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, cmdline.UsageError(fmt.Errorf("%w: kubectl addon resolve writes it", err))
+	case err != nil:
+		return nil, cmdline.UsageError(err)
+	}
+	return lock, nil
+}
+
+// CheckLock returns the content of the lock, with the line ends of Unix. If the result of resolving again differs, the error is
+// ErrLock. The sources of releases may differ, because they are notes for readers: the digests are those of the content.
+func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
+	content, err := os.ReadFile(f.Lock)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	content = lineend.Unix(content)
+	if oldLock, err := index.DecodeLock(content); err == nil {
+		newLock = newLock.WithSources(oldLock)
+	}
+	want, err := newLock.Bytes()
+	if err == nil && !bytes.Equal(content, want) {
+		err = fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", f.Lock, ErrLock)
+	}
+	return content, err
+}
+
+// WriteLock writes the lock, and reports it. Releases that the file has keep their sources, so a reader sees only what changes.
+func (f *Files) WriteLock(lock *index.Lock, out io.Writer) error {
+	if oldLock, err := index.ReadLock(f.Lock); err == nil {
+		lock = lock.WithSources(oldLock)
+	}
+	content, err := lock.Bytes()
+	if err != nil {
+		return err
+	}
+	if err := index.Replace(f.Lock, content); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s was written.\n", f.Lock)
+	return nil
+}
