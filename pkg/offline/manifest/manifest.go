@@ -6,10 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -143,22 +139,4 @@ func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 
 func broken(path string, line int, err error) report.LintFinding {
 	return report.LintFinding{Path: path, Line: line, Severity: report.SeverityError, Rule: report.RuleUnreadable, Message: err.Error()}
-}
-
-// filesIn returns the manifests in a folder, or the path of a file itself.
-func filesIn(path string) ([]string, error) {
-	if path == "-" {
-		return []string{path}, nil
-	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return []string{path}, regularfile.Check(path)
-	}
-	var files []string
-	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) {
-			files = append(files, name)
-		}
-		return err
-	})
-	return files, err
 }

@@ -1,0 +1,65 @@
+package manifest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"open-cluster-management.io/interlock/pkg/files/regularfile"
+)
+
+// filesIn returns the manifests in a folder, or the path of a file itself. As kubectl does, it follows links to files, and does not
+// follow links to folders below the folder.
+func filesIn(path string) ([]string, error) {
+	if path == "-" {
+		return []string{path}, nil
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, regularfile.Check(path)
+	}
+	// With a separator at its end, a path that is a link leads to the folder itself.
+	w := walker{root: path + string(filepath.Separator), targets: map[string]bool{}}
+	err := filepath.WalkDir(w.root, w.visit)
+	return w.files, err
+}
+
+// walker collects the manifests in a folder.
+type walker struct {
+	root  string
+	files []string
+	// targets has the files that were collected, without links.
+	targets map[string]bool
+}
+
+func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
+	if err != nil {
+		return err
+	}
+	if entry.IsDir() && strings.HasPrefix(entry.Name(), "..") && path != w.root {
+		return filepath.SkipDir // a mounted ConfigMap keeps its files there, and has links to them beside the folder
+	}
+	if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) || !isFile(path, entry) {
+		return nil
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		target = path // reading the file reports the error
+	}
+	if !w.targets[target] { // a link beside its target is no second add-on
+		w.targets[target] = true
+		w.files = append(w.files, path)
+	}
+	return nil
+}
+
+// isFile reports whether an entry of a folder is a file, or a link to a file. A link that leads nowhere counts as a file, because reading
+// it reports the error.
+func isFile(path string, entry fs.DirEntry) bool {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.Type().IsRegular()
+	}
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular()
+}
