@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"open-cluster-management.io/interlock/test/kustomization"
+	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 )
 
 func TestBuildWritesLayers(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 	k8syaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/test/kustomization"
+	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 )
 
 const (

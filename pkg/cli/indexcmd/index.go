@@ -18,6 +18,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/offline/chart"
 	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
+	"open-cluster-management.io/interlock/pkg/offline/objectfiles"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -59,7 +60,8 @@ adds the annotation to the ClusterManagementAddOn in the index.
 
 An AddOnTemplate belongs to the add-on that it names. Each one that the ClusterManagementAddOn
 names, as the default or for a Placement, has to be there. Any other object belongs to the
-add-on in the same file, else to the one in the same folder.
+add-on in the same file, else to the one in the same folder. A folder with a kustomization is
+built as kubectl apply -k builds it.
 
 With --chart, it renders a Helm chart with the values of the chart. Add-ons whose manifests
 report no version have that of the chart. For other values, use Helm:
@@ -138,10 +140,11 @@ func (o *options) build(ctx context.Context, paths []string) error {
 }
 
 func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
-	objects, err := manifest.Objects(paths, o.In)
+	objects, leftOut, err := objectfiles.Read(paths, o.In)
 	if err != nil {
 		return nil, cmdline.UsageError(err)
 	}
+	o.report(leftOut)
 	objects = o.withoutHooks(objects)
 	if err := o.checkVersions(objects); err != nil {
 		return nil, err
@@ -177,10 +180,15 @@ func (o *options) buildChart() ([]index.Entry, error) {
 // withoutHooks leaves out Helm hooks, with a message for each.
 func (o *options) withoutHooks(objects []manifest.Object) []manifest.Object {
 	kept, messages := index.WithoutHooks(objects)
+	o.report(messages)
+	return kept
+}
+
+// report prints messages about what is left out.
+func (o *options) report(messages []string) {
 	for _, message := range messages {
 		fmt.Fprintln(o.ErrOut, text.OneLine(message))
 	}
-	return kept
 }
 
 // checkVersions returns an error if --version names an add-on that was not read.

@@ -15,7 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/offline/index"
-	"open-cluster-management.io/interlock/pkg/offline/manifest"
+	"open-cluster-management.io/interlock/pkg/offline/objectfiles"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -130,7 +130,7 @@ func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
 		return nil, err
 	}
 	for _, folder := range f.Workspace {
-		objects, err := manifest.Objects([]string{folder}, strings.NewReader(""))
+		objects, _, err := objectfiles.Read([]string{folder}, strings.NewReader(""))
 		if err != nil {
 			return nil, cmdline.UsageError(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
+	"open-cluster-management.io/interlock/pkg/offline/objectfiles"
 )
 
 // manifestOf returns a registration. An empty version or dependencies set no annotation.
@@ -35,7 +36,7 @@ func objects(t testing.TB, files map[string]string) []manifest.Object {
 	folder := t.TempDir()
 	write(t, folder, files)
 	t.Chdir(folder)
-	read, err := manifest.Objects([]string{"."}, strings.NewReader(""))
+	read, _, err := objectfiles.Read([]string{"."}, strings.NewReader(""))
 	if err != nil {
 		t.Fatal(err)
 	}

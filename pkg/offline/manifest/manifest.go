@@ -94,7 +94,7 @@ func (f *Files) DeclaredTemplates() []report.DeclaredTemplate {
 func Read(paths []string, stdin io.Reader) (*Files, error) {
 	read := &Files{}
 	for _, path := range paths {
-		files, err := filesIn(path)
+		files, err := FilesIn(path, nil)
 		if err != nil {
 			return read, err
 		}

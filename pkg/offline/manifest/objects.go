@@ -3,44 +3,18 @@ package manifest
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-
-	"open-cluster-management.io/interlock/pkg/files/regularfile"
 )
 
 // Object is an object of any kind in a file.
 type Object struct {
 	Path string
 	unstructured.Unstructured
-}
-
-// Objects reads all objects in files and folders. The path - is standard input.
-func Objects(paths []string, stdin io.Reader) ([]Object, error) {
-	var objects []Object
-	for _, path := range paths {
-		files, err := filesIn(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range files {
-			content, err := regularfile.ReadAll(file, stdin)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			decoded, err := Decode(file, content)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			objects = append(objects, decoded...)
-		}
-	}
-	return objects, nil
 }
 
 // Decode reads all objects in the content of a file.

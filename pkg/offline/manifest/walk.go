@@ -10,9 +10,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
 )
 
-// filesIn returns the manifests in a folder, or the path of a file itself. As kubectl does, it follows links to files, and does not
-// follow links to folders below the folder.
-func filesIn(path string) ([]string, error) {
+// FilesIn returns the manifests in a folder, or the path of a file itself. As kubectl does, it follows links to files, and does not
+// follow links to folders below the folder. It leaves out folders for which skips returns true. skips may be nil.
+func FilesIn(path string, skips func(folder string) (bool, error)) ([]string, error) {
 	if path == "-" {
 		return []string{path}, nil
 	}
@@ -20,7 +20,7 @@ func filesIn(path string) ([]string, error) {
 		return []string{path}, regularfile.Check(path)
 	}
 	// With a separator at its end, a path that is a link leads to the folder itself.
-	w := walker{root: path + string(filepath.Separator), targets: map[string]bool{}}
+	w := walker{root: path + string(filepath.Separator), skips: skips, targets: map[string]bool{}}
 	err := filepath.WalkDir(w.root, w.visit)
 	return w.files, err
 }
@@ -28,6 +28,7 @@ func filesIn(path string) ([]string, error) {
 // walker collects the manifests in a folder.
 type walker struct {
 	root  string
+	skips func(folder string) (bool, error)
 	files []string
 	// targets has the files that were collected, without links.
 	targets map[string]bool
@@ -37,8 +38,8 @@ func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
 	if err != nil {
 		return err
 	}
-	if entry.IsDir() && strings.HasPrefix(entry.Name(), "..") && path != w.root {
-		return filepath.SkipDir // a mounted ConfigMap keeps its files there, and has links to them beside the folder
+	if entry.IsDir() {
+		return w.visitFolder(path, entry.Name())
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) || !isFile(path, entry) {
 		return nil
@@ -52,6 +53,20 @@ func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
 		w.files = append(w.files, path)
 	}
 	return nil
+}
+
+func (w *walker) visitFolder(path, name string) error {
+	if strings.HasPrefix(name, "..") && path != w.root {
+		return filepath.SkipDir // a mounted ConfigMap keeps its files there, and has links to them beside the folder
+	}
+	if w.skips == nil {
+		return nil
+	}
+	skip, err := w.skips(filepath.Clean(path))
+	if err == nil && skip {
+		err = filepath.SkipDir
+	}
+	return err
 }
 
 // isFile reports whether an entry of a folder is a file, or a link to a file. A link that leads nowhere counts as a file, because reading

@@ -44,7 +44,7 @@ func TestLinksInFolders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			linkTree(t, test.tree)
-			files, err := filesIn("d")
+			files, err := FilesIn("d", nil)
 			slices.Sort(files)
 			if got := strings.Join(files, " "); err != nil || got != test.want {
 				t.Errorf("got %q, %v", got, err)

@@ -27,7 +27,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
-	"open-cluster-management.io/interlock/test/kustomization"
+	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 	"open-cluster-management.io/interlock/test/setup"
 	"open-cluster-management.io/interlock/test/testenv"
 	"open-cluster-management.io/interlock/test/testenv/ocm"

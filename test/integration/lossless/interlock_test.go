@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/test/kustomization"
+	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 	"open-cluster-management.io/interlock/test/process"
 	"open-cluster-management.io/interlock/test/testenv"
 )

@@ -6,7 +6,7 @@ import (
 )
 
 func TestBuild(t *testing.T) {
-	objects, err := Build("../../deploy/hub")
+	objects, err := Build("../../../deploy/hub")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestBuild(t *testing.T) {
 }
 
 func TestBuildNamesTheFolderThatFails(t *testing.T) {
-	if _, err := Build("../../deploy/nowhere"); err == nil || !strings.Contains(err.Error(), "../../deploy/nowhere") {
+	if _, err := Build("../../../deploy/nowhere"); err == nil || !strings.Contains(err.Error(), "../../../deploy/nowhere") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,0 +1,83 @@
+package objectfiles
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// writeTree writes files to a new folder, and changes to it.
+func writeTree(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, content := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const (
+	kustomized = "resources: [store.yaml]\nlabels: [{pairs: {team: blue}}]\n"
+	kustomize  = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+	configMap  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\n"
+)
+
+func TestObjectsOfKustomizations(t *testing.T) {
+	store := strings.Replace(configMap, "NAME", "store", 1)
+	const flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux}\n"
+	for name, test := range map[string]struct {
+		files map[string]string
+		paths string
+		// want has the objects with their label, and the messages about what is left out.
+		want string
+	}{
+		"without a kind": {map[string]string{"d/kustomization.yaml": kustomized, "d/store.yaml": store}, "d", "store=blue"},
+		"with a kind":    {map[string]string{"d/Kustomization": kustomize + kustomized, "d/store.yaml": store}, "d", "store=blue"},
+		"below the folder, beside others": {
+			map[string]string{
+				"d/e/kustomization.yml": kustomized, "d/e/store.yaml": store, "d/e/other.yaml": "no object",
+				"d/plain.yaml": strings.Replace(configMap, "NAME", "plain", 1),
+			},
+			"d", "plain=, store=blue",
+		},
+		"its file is named": {
+			map[string]string{"d/kustomization.yaml": kustomized, "d/store.yaml": store},
+			"d/kustomization.yaml d/store.yaml",
+			"store=, left out: d/kustomization.yaml: name its folder, and it is built by kustomize",
+		},
+		"in a stream": {
+			map[string]string{"all.yaml": kustomize + "---\n" + store},
+			"all.yaml",
+			"store=, left out: all.yaml: the Kustomization of kustomize is no object of a cluster",
+		},
+		"a Component": {
+			map[string]string{"d/c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n", "d/store.yaml": store},
+			"d", "store=, left out: d/c: it is a Component of kustomize, which is built where a kustomization names it",
+		},
+		"a Kustomization of Flux is an object": {map[string]string{"d/kustomization.yaml": flux, "d/store.yaml": store}, "d", "flux=, store="},
+		"one that cannot be built": {
+			map[string]string{"d/kustomization.yaml": "resources: [none.yaml]\n"}, "d", "build the kustomization in d: ",
+		},
+		"one that is no YAML": {map[string]string{"d/kustomization.yaml": "resources: [\n"}, "d", "build the kustomization in d: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			writeTree(t, test.files)
+			read, leftOut, err := Read(strings.Fields(test.paths), strings.NewReader(""))
+			var got []string
+			for _, object := range read {
+				got = append(got, object.GetName()+"="+object.GetLabels()["team"])
+			}
+			if got = append(got, leftOut...); err != nil {
+				got = []string{err.Error()}
+			}
+			if joined := strings.Join(got, ", "); joined != test.want && (err == nil || !strings.HasPrefix(joined, test.want)) {
+				t.Errorf("got  %s\nwant %s", joined, test.want)
+			}
+		})
+	}
+}
