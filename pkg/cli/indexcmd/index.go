@@ -73,7 +73,8 @@ With --live, it adds what is registered on the hub: ClusterManagementAddOns, the
 AddOnTemplates, and the AddOnDeploymentConfigs that they name by default or for a
 Placement, without what the hub has added to them.
 
-A version that the index has with another content is an error: locks name its digest.`,
+An add-on that kubectl addon lint refuses by itself is not added. A version that the index has
+with another content is an error: locks name its digest.`,
 		Example: `  # From the manifests of an add-on
   kubectl addon index build deploy/ --to index
 
@@ -146,7 +147,7 @@ func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
 	}
 	o.report(leftOut)
 	objects = o.withoutHooks(objects)
-	if err := o.checkVersions(objects); err != nil {
+	if err := errors.Join(o.checkVersions(objects), checkUsable(objects)); err != nil {
 		return nil, err
 	}
 	entries, err := index.Build(objects, cmp.Or(o.origin, strings.Join(paths, " ")), o.versions)
@@ -166,7 +167,7 @@ func (o *options) buildChart() ([]index.Entry, error) {
 			rendered.Name, strings.Join(rendered.Dependencies, ", "))))
 	}
 	objects := o.withoutHooks(rendered.Objects)
-	if err := o.checkVersions(objects); err != nil {
+	if err := errors.Join(o.checkVersions(objects), checkUsable(objects)); err != nil {
 		return nil, err
 	}
 	versions := map[string]string{}

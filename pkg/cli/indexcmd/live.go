@@ -70,6 +70,9 @@ func (o *options) buildRegistration(registration manifest.Object, templates, con
 			objects = append(objects, config)
 		}
 	}
+	if err := checkStored(objects); err != nil {
+		return nil, err
+	}
 	return index.Build(objects, cmp.Or(o.origin, "a hub"), o.versions)
 }
 

@@ -1,0 +1,54 @@
+package manifest
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+// Errors returns the errors that lint finds in add-ons, each add-on judged by itself: its ClusterManagementAddOn, and the AddOnTemplates
+// that name it.
+func Errors(objects []Object) []report.LintFinding {
+	var addOns []string
+	byAddOn := map[string]*Files{}
+	for _, object := range objects {
+		raw, err := object.MarshalJSON()
+		if err != nil {
+			return []report.LintFinding{broken(object.Path, 0, err)}
+		}
+		name := addOnOf(&object)
+		if byAddOn[name] == nil {
+			byAddOn[name] = &Files{}
+			addOns = append(addOns, name)
+		}
+		byAddOn[name].add(object.Path, raw, nil, true)
+	}
+	var findings []report.LintFinding
+	for _, name := range addOns {
+		for _, finding := range byAddOn[name].Lint(nil, false).Items {
+			if finding.Severity == report.SeverityError {
+				finding.Line = 0 // it is that of the JSON, and not of the file
+				findings = append(findings, finding)
+			}
+		}
+	}
+	return findings
+}
+
+// addOnOf returns the add-on of a ClusterManagementAddOn or of an AddOnTemplate.
+func addOnOf(object *Object) string {
+	if owner, ok, _ := unstructured.NestedString(object.Object, "spec", "addonName"); ok && object.GetKind() == templateKind {
+		return owner
+	}
+	return object.GetName()
+}
+
+// serverRules are the rules for which only an API server refuses an object, by its version of the CRD.
+var serverRules = []string{string(report.RuleUnknownField), string(report.RuleInvalidValue)}
+
+// IsServers reports whether a finding is about what an API server accepts. What a hub has stored, it accepts.
+func IsServers(finding report.LintFinding) bool {
+	return slices.Contains(serverRules, string(finding.Rule))
+}
