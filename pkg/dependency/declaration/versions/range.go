@@ -45,6 +45,9 @@ func ParseRange(text string, prereleases *addonv1alpha1.DependencyPrereleases) (
 	if err != nil || strings.TrimSpace(text) == "" {
 		return nil, errRange
 	}
+	if err := checkWildcards(text); err != nil {
+		return nil, err
+	}
 	r := &Range{constraints: constraints}
 	if prereleases != nil {
 		r.prereleases, r.identifiers = true, prereleases.Identifiers
