@@ -149,7 +149,7 @@ func TestAChangedReleaseIsRefused(t *testing.T) {
 		"another digest":          {"sha256:", "sha256:0", "digest: the file was changed after it was made"},
 		"an unknown field":        {"\nname: a\n", "\nname: a\nlabel: b\n", `unknown field "label"`},
 		"a field twice":           {"kind: AddOnRelease", "kind: AddOnRelease\nkind: AddOnRelease", `key "kind" already set in map`},
-		"a field of another type": {"digest: ", "digest: 5 #", "digest: must be of type string, not number"},
+		"a field of another type": {"digest: ", "digest: 5 #", "digest: must be a string, and is a number: put it in quotes"},
 		"another kind": {
 			"kind: AddOnRelease",
 			"kind: AddOnLock",
@@ -218,7 +218,7 @@ func TestWishesAreReadStrictly(t *testing.T) {
 		"addOns: []":                        "addOns: name at least one add-on",
 		"addOns: [{version: 1.x}]":          "addOns[0].name: name an add-on",
 		"addOns: [{name: a, range: 1.x}]":   `unknown field "addOns[0].range"`,
-		"addOns: [{name: a, version: 1.0}]": "addOns.version: must be of type string, not number",
+		"addOns: [{name: a, version: 1.0}]": "addOns.version: must be a string, and is a number: put it in quotes",
 		"addOns: [{name: a, clusterKinds: [b]}]": `addOns[0].clusterKinds[0]: "b": there is no ` +
 			`such kind of clusters`,
 		"addOns: [{name: a}]\nclusterKinds: [{name: b}, {name: b}]": `clusterKinds[1].name: "b": must be a name that ` +

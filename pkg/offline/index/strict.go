@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
@@ -59,7 +60,10 @@ func decode(content []byte, kind string, object any) error {
 	}
 	strictErrs, err := json.UnmarshalStrict(raw, object)
 	var mistyped *gojson.UnmarshalTypeError
-	if errors.As(err, &mistyped) {
+	if errors.As(err, &mistyped) && mistyped.Type.Kind() == reflect.String && mistyped.Value == "number" {
+		return fmt.Errorf("%s: must be a string, and is a number: put it in quotes", mistyped.Field)
+	}
+	if mistyped != nil {
 		return fmt.Errorf("%s: must be of type %s, not %s", mistyped.Field, mistyped.Type, mistyped.Value)
 	}
 	return errors.Join(append(strictErrs, err)...)

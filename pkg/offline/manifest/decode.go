@@ -56,6 +56,10 @@ var embedded = regexp.MustCompile(`\b[A-Z]\w*\.`)
 
 // decodeObject adds an object that isJudged accepts.
 func (f *Files) decodeObject(o object, origin place) {
+	if wrong := mistypedIn(o.raw, origin.written); wrong != nil {
+		f.Broken = append(f.Broken, broken(origin.path, origin.line(wrong.field()), wrong))
+		return
+	}
 	if isTemplate(o.TypeMeta) {
 		f.decodeTemplate(o, origin)
 		return

@@ -3,12 +3,15 @@ package manifest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Object is an object of any kind in a file.
@@ -22,6 +25,13 @@ func Decode(path string, content []byte) ([]Object, error) {
 	decoded, err := objectsOfAnyKind(content)
 	var objects []Object
 	for _, object := range decoded {
+		raw, err := object.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if wrong := mistypedIn(raw, writtenIn(content)); wrong != nil {
+			return nil, fmt.Errorf("%s %s: %w", text.Name(object.GetKind()), text.Name(object.GetName()), wrong)
+		}
 		objects = append(objects, Object{path, object})
 	}
 	return objects, err

@@ -81,7 +81,15 @@ func (c *collector) build(kustomizations []*kustomization.File) error {
 			return err
 		}
 		for _, object := range built {
-			c.add([]manifest.Object{{Path: file.Path, Unstructured: *object}})
+			content, err := object.MarshalJSON()
+			if err != nil {
+				return err
+			}
+			decoded, err := manifest.Decode(file.Path, content)
+			if err != nil {
+				return fmt.Errorf("%s: %w", file.Path, err)
+			}
+			c.add(decoded)
 		}
 	}
 	return nil

@@ -1,0 +1,116 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/json"
+)
+
+// mistyped is an annotation or a label whose value is no string. YAML reads an unquoted 1.10 as the number 1.1.
+type mistyped struct {
+	// parent is metadata.annotations or metadata.labels.
+	parent, key string
+	value       any
+	// written is the value as the file has it. It is empty if that is not known.
+	written string
+}
+
+func (m *mistyped) field() string { return fmt.Sprintf("%s[%s]", m.parent, m.key) }
+
+func (m *mistyped) Error() string {
+	written := m.written
+	if written == "" {
+		written = fmt.Sprint(m.value)
+	}
+	switch m.value.(type) {
+	case bool:
+		return fmt.Sprintf("%s: its value %s is a boolean, and must be a string: put it in quotes, %q", m.field(), written, written)
+	case int64, float64:
+		return fmt.Sprintf("%s: its value %s is a number, and must be a string: put it in quotes, %q", m.field(), written, written)
+	default:
+		return m.field() + ": its value must be a string: put it in quotes"
+	}
+}
+
+// mistypedIn returns the first annotation or label of an object in JSON whose value is no string, or nil. find returns the value of a key
+// as the file has it.
+func mistypedIn(object []byte, find func(parent, key string) string) *mistyped {
+	var read struct {
+		Metadata map[string]any `json:"metadata"`
+	}
+	if err := json.Unmarshal(object, &read); err != nil {
+		return nil // decoding the object reports the error
+	}
+	for _, parent := range []string{"annotations", "labels"} {
+		values, _ := read.Metadata[parent].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if _, isString := values[key].(string); !isString && values[key] != nil {
+				return &mistyped{"metadata." + parent, key, values[key], find(parent, key)}
+			}
+		}
+	}
+	return nil
+}
+
+// written returns the value of an annotation or a label as the file has it.
+func (p place) written(parent, key string) string {
+	if p.node == nil {
+		return ""
+	}
+	_, metadata := member(p.node, "metadata")
+	return scalar(metadata, parent, key)
+}
+
+func scalar(metadata *yaml.Node, parent, key string) string {
+	for _, name := range []string{parent, key} {
+		if metadata == nil {
+			return ""
+		}
+		_, metadata = member(metadata, name)
+	}
+	if metadata == nil || metadata.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return metadata.Value
+}
+
+// writtenIn returns a function that finds the value of an annotation or a label in a file. It takes the first object that has a value
+// other than a string there.
+func writtenIn(content []byte) func(parent, key string) string {
+	return func(parent, key string) string {
+		for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
+			var document yaml.Node
+			if err := decoder.Decode(&document); errors.Is(err, io.EOF) || err != nil {
+				return ""
+			}
+			if value := mistypedScalar(&document, parent, key); value != "" {
+				return value
+			}
+		}
+	}
+}
+
+func mistypedScalar(node *yaml.Node, parent, key string) string {
+	if node.Kind == yaml.MappingNode {
+		_, metadata := member(node, "metadata")
+		if value := scalar(metadata, parent, key); value != "" {
+			if _, values := member(metadata, parent); values != nil {
+				if _, node := member(values, key); node.Tag != "!!str" {
+					return value
+				}
+			}
+		}
+	}
+	for _, child := range node.Content {
+		if value := mistypedScalar(child, parent, key); value != "" {
+			return value
+		}
+	}
+	return ""
+}
