@@ -116,3 +116,37 @@ func TestBuildOfDifferentKinds(t *testing.T) {
 	expectRun(t, "build --cluster-kind old", "manifests/00/proxy.yaml\n")
 	expectFile(t, "manifests/00/proxy.yaml", "version: 2.0.0")
 }
+
+// A name may have the full length that Kubernetes allows, 253 characters. The names of its files have at most 255.
+func TestLongNames(t *testing.T) {
+	for _, last := range []int{59, 61} {
+		t.Chdir(t.TempDir())
+		name := strings.Join([]string{
+			strings.Repeat("a", 63), strings.Repeat("b", 63), strings.Repeat("c", 63), strings.Repeat("d", last),
+		}, ".")
+		version := "1.0.0-" + strings.Repeat("r", 244)
+		writeFiles(t, map[string]string{
+			"a.yaml": strings.NewReplacer("NAME", name, "1.0.0", version).Replace(registrationHead) + "spec: {}\n",
+			"addons.yaml": "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\naddOns: [{name: " +
+				name + ", prereleases: {}}]\n",
+		})
+		expectRun(t, "index build a.yaml", name)
+		expectRun(t, "resolve", "CLUSTERS")
+		for _, format := range []string{"kubectl", "kustomize", "argocd", "flux"} {
+			expectRun(t, "build --format "+format+" --to "+format, format+"/00/"+name[:200])
+			expectRun(t, "verify --to "+format, "0 differences.\n")
+			files, err := filepath.Glob(format + "/00/*.yaml")
+			if err != nil || len(files) != 1 {
+				t.Fatal(files, err)
+			}
+			expectFile(t, files[0], "name: "+name+"\n")
+		}
+		if built, err := kustomization.Build("kustomize"); err != nil || len(built) != 1 {
+			t.Errorf("%d objects, %v", len(built), err)
+		}
+	}
+	writeFiles(t, map[string]string{
+		"a.yaml": strings.NewReplacer("NAME", "a", "1.0.0", "1.0.0-"+strings.Repeat("r", 245)).Replace(registrationHead) + "spec: {}\n",
+	})
+	expectRun(t, "index build a.yaml", "kubectl addon index build: ", "must have at most 250 characters", "exit code 1")
+}

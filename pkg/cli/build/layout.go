@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"path"
@@ -36,7 +37,23 @@ type layout struct{ format, fluxSource, fluxPath string }
 
 func layerOf(addOn *index.Planned) string { return fmt.Sprintf("%02d", addOn.Layer) }
 
-func fileOf(addOn *index.Planned) string { return filepath.Join(layerOf(addOn), addOn.Name+".yaml") }
+func fileOf(addOn *index.Planned) string { return filepath.Join(layerOf(addOn), fileName(addOn.Name)) }
+
+// extension is the extension of the files of add-ons.
+const extension = ".yaml"
+
+// maxFileName is the maximum length of a file name on common file systems, in bytes.
+const maxFileName = 255
+
+// fileName returns the name of an add-on's file. A name of the full length that Kubernetes allows leaves no room for the extension, so
+// its end is replaced by a digest.
+func fileName(addOn string) string {
+	if len(addOn)+len(extension) <= maxFileName {
+		return addOn + extension
+	}
+	digest := fmt.Sprintf("-%x", sha256.Sum256([]byte(addOn)))[:17]
+	return addOn[:maxFileName-len(extension)-len(digest)] + digest + extension
+}
 
 // files returns the contents of all files, by their paths in the folder.
 func (l *layout) files(plan []index.Planned) (map[string][]byte, error) {

@@ -67,5 +67,12 @@ func fill(folder string, files iter.Seq2[string, []byte]) error {
 	return errors.Join(root.Chmod(".", 0o755), root.Close())
 }
 
+// maxBase is the length of a name after which a temporary name is cut: it needs room for more characters, and file systems have names of
+// at most 255 bytes.
+const maxBase = 200
+
 // pattern returns the pattern of the temporary name next to a path.
-func pattern(path string) string { return "." + filepath.Base(path) + "-*" }
+func pattern(path string) string {
+	base := filepath.Base(path)
+	return "." + base[:min(len(base), maxBase)] + "-*"
+}

@@ -33,6 +33,9 @@ const ReleaseKind = "AddOnRelease"
 // folder is the folder of the releases in an index.
 const folder = "addons"
 
+// maxVersion is the maximum length of a version in characters. A file name of 255 bytes has it, and its extension.
+const maxVersion = 250
+
 // Release is a version of an add-on, with its manifests.
 type Release struct {
 	metav1.TypeMeta `json:",inline"`
@@ -63,6 +66,10 @@ func (r *Release) check() (*resolution.Release, error) {
 	}
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(r.Version, "v")); err != nil {
 		return nil, fmt.Errorf("version: %q: must be a semantic version such as 1.2.3", text.Excerpt(r.Version))
+	}
+	if len(r.Version) > maxVersion {
+		return nil, fmt.Errorf("version: %q: must have at most %d characters, because it is the name of a file",
+			text.Excerpt(r.Version), maxVersion)
 	}
 	digest, err := r.digest()
 	if err != nil {
