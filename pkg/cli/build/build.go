@@ -101,8 +101,8 @@ func (o *options) run(ctx context.Context) error {
 	if err := replace(o.folder, files); err != nil {
 		return err
 	}
-	for _, addOn := range plan {
-		fmt.Fprintf(o.Out, "%s\n", filepath.Join(o.folder, fileOf(&addOn)))
+	for _, file := range filesOf(plan) {
+		fmt.Fprintf(o.Out, "%s\n", filepath.Join(o.folder, file))
 	}
 	return nil
 }

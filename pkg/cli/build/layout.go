@@ -35,9 +35,32 @@ const syncWave = "argocd.argoproj.io/sync-wave"
 // layout is the layout of a folder of manifests.
 type layout struct{ format, fluxSource, fluxPath string }
 
-func layerOf(addOn *index.Planned) string { return fmt.Sprintf("%02d", addOn.Layer) }
+// layerNames returns the names of the folders of layers. All have the same length, so that they sort in the order of the layers.
+func layerNames(plan []index.Planned) []string {
+	last := 0
+	for i := range plan {
+		last = max(last, plan[i].Layer)
+	}
+	width := max(minLayerWidth, len(strconv.Itoa(last)))
+	names := make([]string, last+1)
+	for layer := range names {
+		names[layer] = fmt.Sprintf("%0*d", width, layer)
+	}
+	return names
+}
 
-func fileOf(addOn *index.Planned) string { return filepath.Join(layerOf(addOn), fileName(addOn.Name)) }
+// minLayerWidth is the minimum number of digits in the name of a layer.
+const minLayerWidth = 2
+
+// filesOf returns the paths of the files of all add-ons, in the order of the plan.
+func filesOf(plan []index.Planned) []string {
+	layers := layerNames(plan)
+	files := make([]string, 0, len(plan))
+	for i := range plan {
+		files = append(files, filepath.Join(layers[plan[i].Layer], fileName(plan[i].Name)))
+	}
+	return files
+}
 
 // extension is the extension of the files of add-ons.
 const extension = ".yaml"
@@ -59,14 +82,13 @@ func fileName(addOn string) string {
 func (l *layout) files(plan []index.Planned) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	var resources []string
-	for i := range plan {
-		addOn := &plan[i]
-		content, err := l.manifests(addOn)
+	for i, file := range filesOf(plan) {
+		content, err := l.manifests(&plan[i])
 		if err != nil {
 			return nil, err
 		}
-		files[fileOf(addOn)] = content
-		resources = append(resources, filepath.ToSlash(fileOf(addOn)))
+		files[file] = content
+		resources = append(resources, filepath.ToSlash(file))
 	}
 	var err error
 	switch l.format {
@@ -105,13 +127,14 @@ func (l *layout) manifests(addOn *index.Planned) ([]byte, error) {
 
 // flux returns a Kustomization of Flux for each layer. It depends on the Kustomization of the preceding layer.
 func (l *layout) flux(plan []index.Planned) ([]byte, error) {
-	layers := map[string]bool{}
+	used := map[string]bool{}
+	names := layerNames(plan)
 	for i := range plan {
-		layers[layerOf(&plan[i])] = true
+		used[names[plan[i].Layer]] = true
 	}
 	var documents [][]byte
 	preceding := ""
-	for _, layer := range slices.Sorted(maps.Keys(layers)) {
+	for _, layer := range slices.Sorted(maps.Keys(used)) {
 		name := "addons-" + layer
 		spec := map[string]any{
 			"interval": "10m", "prune": true, "wait": true, "path": "./" + path.Join(l.fluxPath, layer),
