@@ -71,7 +71,7 @@ func TestPackageIsAnIndex(t *testing.T) {
 	if err := os.WriteFile("inner/addons.yaml", []byte(wishes), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	expectRun(t, "verify inner/addons.yaml --index addons.tar", "WHERE", "the lock differs", "exit code 1")
+	expectRun(t, "verify inner/addons.yaml --index addons.tar", "WHERE", "resolving again gives another lock", "exit code 1")
 	expectRun(t, "resolve inner/addons.yaml --index addons.tar", "CLUSTERS", "inner/addons.lock was written.")
 	expectRun(t, "build inner/addons.yaml --index addons.tar --locked", "manifests/00/proxy.yaml\n")
 }

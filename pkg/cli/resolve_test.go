@@ -218,3 +218,14 @@ func TestTheSourceOfAReleaseDoesNotCount(t *testing.T) {
 	expectRun(t, "resolve --index other", "CLUSTERS", "addons.lock was written.")
 	expectFile(t, "addons.lock", "source: gateway\n", "source: checkout/proxy\n")
 }
+
+// What differs from the lock is said per add-on.
+func TestALockThatDiffersIsExplained(t *testing.T) {
+	resolvable(t)
+	expectRun(t, "resolve", "CLUSTERS")
+	expectRun(t, "index build proxy --version proxy=3.1.0", "proxy 3.1.0 was added\n")
+	for _, command := range []string{"resolve --locked", "build --locked", "package"} {
+		expectRun(t, command, "", "run kubectl addon resolve, and review what changes\n"+
+			"  clusters of kind default: proxy: locked 3.0.0, found 3.1.0: gateway 1.0.0 requires proxy in version '>= 2'\n", "exit code 1")
+	}
+}

@@ -28,12 +28,14 @@ func TestVerifyFiles(t *testing.T) {
 	expectRun(t, "resolve", "CLUSTERS")
 	expectRun(t, "verify", "0 differences.\n")
 	expectRun(t, "index build proxy --version proxy=3.1.0", "proxy 3.1.0 was added\n")
-	expectRun(t, "verify", "WHERE", "the lock differs from what the wishes and the index give", "1 difference.", "exit code 1")
+	expectRun(t, "verify", "WHERE     ADD-ON   LOCKED   FOUND   DIFFERENCE\n"+
+		"(files)   proxy    3.0.0    3.1.0   clusters of kind default: resolving again gives another lock: gateway 1.0.0 requires proxy ",
+		"1 difference.", "exit code 1")
 	if err := os.Remove("index/addons/proxy/3.0.0.yaml"); err != nil {
 		t.Fatal(err)
 	}
-	expectRun(t, "verify -o jsonpath={.items[0].message}",
-		"clusters of kind default: proxy 3.0.0 is locked, and the index has no such release", "exit code 1")
+	expectRun(t, "verify -o jsonpath={.items[0].addOn}/{.items[0].locked}/{.items[0].message}",
+		"proxy/3.0.0/clusters of kind default: proxy 3.0.0 is locked, and the index has no such release", "exit code 1")
 }
 
 func TestVerifyFleet(t *testing.T) {

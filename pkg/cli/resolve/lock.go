@@ -7,10 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/offline/index"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // ErrLock is returned by --locked if the lock differs from the result of resolving again.
@@ -28,22 +30,49 @@ func (f *Files) ReadLock() (*index.Lock, error) {
 	return lock, nil
 }
 
-// CheckLock returns the content of the lock, with the line ends of Unix. If the result of resolving again differs, the error is
-// ErrLock. The sources of releases may differ, because they are notes for readers: the digests are those of the content.
+// LockError reports that the lock differs from the result of resolving again. It is ErrLock.
+type LockError struct {
+	file string
+	// Differences are the differences by kind and add-on. Without any, only the form of the file differs.
+	Differences []index.Difference
+}
+
+// Unwrap returns ErrLock.
+func (e *LockError) Unwrap() error { return ErrLock }
+
+// remedy says what to do about a lock that differs.
+const remedy = "run kubectl addon resolve, and review what changes"
+
+// Error has a line for each difference.
+func (e *LockError) Error() string {
+	lines := []string{fmt.Sprintf("%s: %s: %s", e.file, ErrLock, remedy)}
+	for _, difference := range e.Differences {
+		lines = append(lines, "  "+text.OneLine(difference.String()))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// CheckLock returns the content of the lock, with the line ends of Unix. If the result of resolving again differs, the error is a
+// LockError. The sources of releases may differ, because they are notes for readers: the digests are those of the content.
 func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	content, err := os.ReadFile(f.Lock)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	content = lineend.Unix(content)
+	lockErr := &LockError{file: f.Lock}
 	if oldLock, err := index.DecodeLock(content); err == nil {
 		newLock = newLock.WithSources(oldLock)
+		lockErr.Differences = index.Differences(oldLock, newLock)
 	}
 	want, err := newLock.Bytes()
-	if err == nil && !bytes.Equal(content, want) {
-		err = fmt.Errorf("%s: %w: run kubectl addon resolve, and review what changes", f.Lock, ErrLock)
+	if err != nil || bytes.Equal(content, want) {
+		return content, err
 	}
-	return content, err
+	if len(lockErr.Differences) == 0 {
+		lockErr.Differences = []index.Difference{{Message: "the file was changed by hand: its comments, its order or its form differ"}}
+	}
+	return content, lockErr
 }
 
 // WriteLock writes the lock, and reports it. Releases that the file has keep their sources, so a reader sees only what changes.

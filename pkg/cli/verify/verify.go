@@ -133,7 +133,7 @@ func (o *options) compareFiles(ctx context.Context, lock *index.Lock) error {
 		return err
 	}
 	for _, mismatch := range index.Check(lock, entries) {
-		o.result.Items = append(o.result.Items, Difference{Message: mismatch.Error()})
+		o.add(mismatch, mismatch.Message)
 	}
 	if len(o.result.Items) > 0 {
 		return nil // resolving again would only repeat it
@@ -153,13 +153,25 @@ func (o *options) compareFiles(ctx context.Context, lock *index.Lock) error {
 		return nil //nolint:nilerr // verify reports it as a difference
 	}
 	_, err = o.CheckLock(newLock)
-	if errors.Is(err, resolve.ErrLock) {
-		o.result.Items = append(o.result.Items, Difference{
-			Message: resolve.ErrLock.Error() + ": run kubectl addon resolve, and review what changes",
-		})
-		return nil
+	var lockErr *resolve.LockError
+	if !errors.As(err, &lockErr) {
+		return err
 	}
-	return err
+	for _, difference := range lockErr.Differences {
+		message := "resolving again gives another lock: " + difference.Message
+		if difference.ClusterKind != "" {
+			message = fmt.Sprintf("clusters of kind %s: %s", text.Name(difference.ClusterKind), message)
+		}
+		o.add(difference, message)
+	}
+	return nil
+}
+
+// add adds a difference between the lock and files.
+func (o *options) add(difference index.Difference, message string) {
+	o.result.Items = append(o.result.Items, Difference{
+		Kind: difference.ClusterKind, AddOn: difference.AddOn, Locked: difference.Locked, Actual: difference.Resolved, Message: message,
+	})
 }
 
 // show prints a row for each difference.

@@ -98,7 +98,7 @@ func (c *Content) check() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", LockFile, err)
 	}
-	if err := errors.Join(index.Check(lock, c.Entries)...); err != nil {
+	if err := index.CheckError(lock, c.Entries); err != nil {
 		return err
 	}
 	if len(lock.Locked(c.Entries)) != len(c.Entries) {

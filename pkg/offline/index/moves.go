@@ -60,14 +60,8 @@ func (l *LockedAddOn) reasons(oldVersion string) []string {
 
 // locked returns the release of an add-on for clusters of a kind, or nil if the add-on is not chosen.
 func (l *Lock) locked(kind, addOn string) *LockedAddOn {
-	for k := range l.ClusterKinds {
-		if l.ClusterKinds[k].Name != kind {
-			continue
-		}
-		addOns := l.ClusterKinds[k].AddOns
-		if i := slices.IndexFunc(addOns, func(locked LockedAddOn) bool { return locked.Name == addOn }); i >= 0 {
-			return &addOns[i]
-		}
+	if locked := l.kind(kind); locked != nil {
+		return locked.addOn(addOn)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package index
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -24,7 +23,7 @@ type Planned struct {
 // Plan returns the add-ons of the locked kinds of clusters, by layer and name. Its error names a release that differs from the
 // lock, or an object that differs between two kinds of clusters: a hub has it only once.
 func Plan(lock *Lock, entries []Entry) ([]Planned, error) {
-	if err := errors.Join(Check(lock, entries)...); err != nil {
+	if err := CheckError(lock, entries); err != nil {
 		return nil, err
 	}
 	edges := map[string][]string{}
@@ -78,25 +77,6 @@ func identityOf(manifest map[string]any) string {
 		name = object.GetNamespace() + "/" + name
 	}
 	return object.GroupVersionKind().GroupKind().String() + " " + name
-}
-
-// Check returns the differences between a lock and the releases of an index.
-func Check(lock *Lock, entries []Entry) []error {
-	var differences []error
-	for _, kind := range lock.ClusterKinds {
-		for _, addOn := range kind.AddOns {
-			entry := find(entries, addOn.Name, addOn.Version)
-			switch {
-			case entry == nil:
-				differences = append(differences, fmt.Errorf("clusters of kind %s: %s %s is locked, and the index has no such release",
-					text.Name(kind.Name), text.Name(addOn.Name), text.Excerpt(addOn.Version)))
-			case entry.Digest != addOn.Digest:
-				differences = append(differences, fmt.Errorf("clusters of kind %s: %s %s is locked with digest %s, and that of the index has %s",
-					text.Name(kind.Name), addOn.Name, addOn.Version, text.Excerpt(addOn.Digest), entry.Digest))
-			}
-		}
-	}
-	return differences
 }
 
 // Only returns the lock of one kind of clusters. An empty kind selects all.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
@@ -60,8 +61,8 @@ func decode(content []byte, kind string, object any) error {
 	}
 	strictErrs, err := json.UnmarshalStrict(raw, object)
 	var mistyped *gojson.UnmarshalTypeError
-	if errors.As(err, &mistyped) && mistyped.Type.Kind() == reflect.String && mistyped.Value == "number" {
-		return fmt.Errorf("%s: must be a string, and is a number: put it in quotes", mistyped.Field)
+	if errors.As(err, &mistyped) && mistyped.Type.Kind() == reflect.String && slices.Contains([]string{"number", "bool"}, mistyped.Value) {
+		return fmt.Errorf("%s: must be a string, and is a %s: put it in quotes", mistyped.Field, mistyped.Value)
 	}
 	if mistyped != nil {
 		return fmt.Errorf("%s: must be of type %s, not %s", mistyped.Field, mistyped.Type, mistyped.Value)
