@@ -11,7 +11,7 @@ import (
 
 func TestBuildWritesLayers(t *testing.T) {
 	resolvable(t)
-	expectRun(t, "build", "kubectl addon build: stat addons.lock: no such file or directory: kubectl addon resolve writes it", "exit code 2")
+	expectRun(t, "build", "kubectl addon build: addons.lock: there is no lock yet: kubectl addon resolve writes it", "exit code 2")
 	expectRun(t, "resolve", "CLUSTERS")
 	expectRun(t, "build --locked", "manifests/00/proxy.yaml\nmanifests/01/gateway.yaml\n")
 	expectFile(t, "manifests/01/gateway.yaml",

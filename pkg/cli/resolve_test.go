@@ -59,7 +59,8 @@ func expectRun(t *testing.T, command, want string, parts ...string) {
 
 func TestResolveWritesALock(t *testing.T) {
 	resolvable(t)
-	expectRun(t, "resolve --locked", "CLUSTERS", "addons.lock: the lock differs from what the wishes and the index give", "exit code 1")
+	expectRun(t, "resolve --locked", "CLUSTERS", "kubectl addon resolve: addons.lock: there is no lock yet: kubectl addon resolve writes it", "exit code 2")
+	expectRun(t, "package", "kubectl addon package: addons.lock: there is no lock yet: kubectl addon resolve writes it", "exit code 2")
 	if _, err := os.Stat("addons.lock"); err == nil {
 		t.Error("--locked wrote a file")
 	}

@@ -23,7 +23,7 @@ func writeWishes(t *testing.T, addOns string) {
 func TestUpgradeShowsMoves(t *testing.T) {
 	resolvable(t)
 	expectRun(t, "upgrade",
-		"kubectl addon upgrade: stat addons.lock: no such file or directory: kubectl addon resolve writes it", "exit code 2")
+		"kubectl addon upgrade: addons.lock: there is no lock yet: kubectl addon resolve writes it", "exit code 2")
 	writeWishes(t, "addOns: [{name: gateway}, {name: proxy, version: < 3}]\n")
 	expectRun(t, "resolve", "CLUSTERS")
 	original, err := os.ReadFile("addons.lock")

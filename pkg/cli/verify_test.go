@@ -24,7 +24,7 @@ func cluster(name, tier string, available metav1.ConditionStatus) clusterv1.Mana
 
 func TestVerifyFiles(t *testing.T) {
 	resolvable(t)
-	expectRun(t, "verify", "kubectl addon verify: stat addons.lock: no such file", "exit code 2")
+	expectRun(t, "verify", "kubectl addon verify: addons.lock: there is no lock yet: kubectl addon resolve writes it", "exit code 2")
 	expectRun(t, "resolve", "CLUSTERS")
 	expectRun(t, "verify", "0 differences.\n")
 	expectRun(t, "index build proxy --version proxy=3.1.0", "proxy 3.1.0 was added\n")

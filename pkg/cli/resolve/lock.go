@@ -18,17 +18,22 @@ import (
 // ErrLock is returned by --locked if the lock differs from the result of resolving again.
 var ErrLock = errors.New("the lock differs from what the wishes and the index give")
 
+// ErrNoLock is returned if there is no lock.
+var ErrNoLock = errors.New("there is no lock yet: kubectl addon resolve writes it")
+
 // ReadLock reads the lock.
 func (f *Files) ReadLock() (*index.Lock, error) {
 	lock, err := index.ReadLock(f.Lock)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, cmdline.UsageError(fmt.Errorf("%w: kubectl addon resolve writes it", err))
+		return nil, f.noLock()
 	case err != nil:
 		return nil, cmdline.UsageError(err)
 	}
 	return lock, nil
 }
+
+func (f *Files) noLock() error { return cmdline.UsageError(fmt.Errorf("%s: %w", f.Lock, ErrNoLock)) }
 
 // LockError reports that the lock differs from the result of resolving again. It is ErrLock.
 type LockError struct {
@@ -53,10 +58,14 @@ func (e *LockError) Error() string {
 }
 
 // CheckLock returns the content of the lock, with the line ends of Unix. If the result of resolving again differs, the error is a
-// LockError. The sources of releases may differ, because they are notes for readers: the digests are those of the content.
+// LockError, and ErrNoLock without a lock. The sources of releases may differ, because they are notes for readers: the digests are those
+// of the content.
 func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	content, err := os.ReadFile(f.Lock)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, f.noLock()
+	case err != nil:
 		return nil, err
 	}
 	content = lineend.Unix(content)

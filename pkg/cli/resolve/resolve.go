@@ -173,7 +173,7 @@ func (o *options) run(ctx context.Context) error {
 	case err == nil:
 		fmt.Fprintf(o.ErrOut, "%s is current.\n", o.Lock)
 		return nil
-	case o.locked || !errors.Is(err, ErrLock):
+	case o.locked || !errors.Is(err, ErrLock) && !errors.Is(err, ErrNoLock):
 		return err
 	}
 	return o.WriteLock(lock, o.ErrOut)

@@ -102,9 +102,9 @@ It exits with 1 when anything differs.`,
 }
 
 func (o *options) run(ctx context.Context) error {
-	lock, err := index.ReadLock(o.Lock)
+	lock, err := o.ReadLock()
 	if err != nil {
-		return cmdline.UsageError(err)
+		return err
 	}
 	o.result = Verification{TypeMeta: metav1.TypeMeta{APIVersion: report.APIVersion, Kind: "LockVerification"}, Items: []Difference{}}
 	if err := o.compareFiles(ctx, lock); err != nil {
