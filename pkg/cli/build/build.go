@@ -48,9 +48,9 @@ It writes for
 - flux: a Kustomization of Flux for each layer, which depends on the one before.
 
 The folder must be a new or empty one, or one that build has written. It is replaced as a
-whole. With --locked, it first resolves the wishes again, and fails where the lock would
-change. A hub has each object once, so kinds of clusters with different versions of an add-on
-need --cluster-kind.`,
+whole. If the lock does not fit the wishes, it prints a warning. With --locked, it first
+resolves the wishes again, and fails where the lock would change. A hub has each object once,
+so kinds of clusters with different versions of an add-on need --cluster-kind.`,
 		Example: `  # Folders for kubectl
   kubectl addon build addons.yaml --index index --to manifests --locked
 
@@ -81,6 +81,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	whole := lock
 	if lock, err = lock.Only(o.kind); err != nil {
 		return cmdline.UsageError(fmt.Errorf("--cluster-kind: %w", err))
 	}
@@ -88,6 +89,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.WarnOfMisfits(whole, entries, o.ErrOut)
 	if o.fluxPath == "" {
 		o.fluxPath = "./" + filepath.ToSlash(o.folder)
 	}

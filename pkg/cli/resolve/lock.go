@@ -84,6 +84,23 @@ func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	return content, lockErr
 }
 
+// WarnOfMisfits reports how the lock no longer fits the wishes. Without a file of wishes, there is nothing to compare.
+func (f *Files) WarnOfMisfits(lock *index.Lock, entries []index.Entry, out io.Writer) {
+	wishes, _, err := index.ReadWishes(f.Wishes)
+	var misfits []string
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil:
+		misfits = []string{err.Error()}
+	default:
+		misfits = lock.Misfits(wishes, entries)
+	}
+	for _, misfit := range misfits {
+		fmt.Fprintln(out, text.OneLine(fmt.Sprintf("Warning: %s does not fit %s: %s: %s", f.Lock, f.Wishes, misfit, remedy)))
+	}
+}
+
 // WriteLock writes the lock, and reports it. Releases that the file has keep their sources, so a reader sees only what changes.
 func (f *Files) WriteLock(lock *index.Lock, out io.Writer) error {
 	if oldLock, err := index.ReadLock(f.Lock); err == nil {
