@@ -86,6 +86,9 @@ func (p *problem) sentence(core []wish, sources []source) string {
 	for _, declaring := range sources {
 		facts = append(facts, p.facts(core, declaring, addOns)...)
 	}
+	if cycle := p.cycleIn(core, sources); cycle != "" {
+		facts = append(facts[:min(len(facts), maxFacts-1)], "that is a "+cycle)
+	}
 	if excess := len(facts) - maxFacts; excess > 0 {
 		facts = append(facts[:maxFacts], fmt.Sprintf("and %d more", excess))
 	}
@@ -113,12 +116,7 @@ func (p *problem) facts(core []wish, declaring source, addOns map[string]bool) [
 		versionsByPhrase[phrase] = append(versionsByPhrase[phrase], r.Version)
 	}
 	addOn := p.addOns[declaring.addOn]
-	for i := range addOn.releases {
-		r := p.candidate(declaring.addOn, i)
-		excludes := func(w wish) bool { return w.addOn == declaring.addOn && !w.releases.contains(i) }
-		if !addOn.selectable.contains(i) || slices.ContainsFunc(core, excludes) {
-			continue
-		}
+	for _, r := range p.wanted(core, declaring.addOn) {
 		for _, refused := range r.refusals {
 			if refused.source == declaring {
 				add(r, strings.TrimPrefix(refused.reason, "it "))

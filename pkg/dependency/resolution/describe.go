@@ -127,6 +127,9 @@ func (p *problem) reasonAgainst(selection map[int]int, id, i int) string {
 			}
 		}
 	}
+	if cycle := p.cycleWith(selection, id, i); cycle != "" {
+		return "with it, there is a " + cycle
+	}
 	return "with it, nothing satisfies all wishes"
 }
 

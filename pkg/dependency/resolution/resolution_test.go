@@ -182,7 +182,17 @@ func TestResolve(t *testing.T) {
 		},
 		"a cycle": {
 			"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0 dependencies: [{name: a}]", "a",
-			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires b; b 1.0.0 requires a. The index has a 1.0.0; b 1.0.0",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires b; b 1.0.0 requires a; " +
+				"that is a dependency cycle: a → b → a. The index has a 1.0.0; b 1.0.0",
+		},
+		"a cycle of one": {
+			"a 1.0.0 dependencies: [{name: a}]", "a",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires a; that is a dependency cycle: a → a. The index has a 1.0.0",
+		},
+		"a cycle with alternatives": {
+			"a 1.0.0 dependencies: [{name: x, anyOf: [{addOn: b}, {addOn: c}]}]\nb 1.0.0 dependencies: [{name: a}]", "a",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires b or c; b 1.0.0 requires a; " +
+				"that is a dependency cycle: a → b → a. The index has a 1.0.0; b 1.0.0; no c",
 		},
 		"an add-on that is missing": {"b 1.0.0", "a", "this wish cannot be satisfied: a is wanted. The index has no a"},
 		"a dependency that is missing": {
