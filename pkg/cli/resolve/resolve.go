@@ -72,7 +72,7 @@ digests and the reasons. It needs no hub.
 The releases are those of an index, see kubectl addon index. Required dependencies are
 chosen too. Optional and IfInstalled ones only limit versions, where they are chosen. The
 first wish by name gets the highest version that is possible, then the second one, and so on.
-Prereleases are chosen only where a wish asks for them.
+Prereleases are chosen only where a wish asks for them, or a dependency on exactly one of them.
 
 The file names kinds of managed clusters, by labels, claims, the Kubernetes version and the
 APIs that they serve. Each kind has versions of its own. What evaluation needs besides, and

@@ -152,7 +152,7 @@ func (p *problem) available(name string) string {
 	for i := range addOn.releases {
 		version := addOn.releases[i].Version
 		if !addOn.selectable.contains(i) {
-			version += " (a prerelease that no wish asks for)"
+			version += " (a prerelease: a wish has to ask for it, with prereleases: {})"
 		}
 		versions = append(versions, version)
 	}

@@ -143,7 +143,7 @@ func provides(declared, needed addonv1alpha1.AddonAPI) bool {
 		(needed.Version == "" || declared.Version == "" || declared.Version == needed.Version)
 }
 
-// providers returns the releases that declare that they provide an API, by add-on. It leaves out prereleases that no wish asks
+// providers returns the releases that declare that they provide an API, by add-on. It leaves out prereleases that nothing asks
 // for.
 func (p *problem) providers(api addonv1alpha1.AddonAPI) map[int]bitset {
 	if cached, ok := p.providersByAPI[api]; ok {

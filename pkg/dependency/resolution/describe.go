@@ -98,7 +98,7 @@ func (p *problem) passedOver(selection map[int]int, id int) []PassedOver {
 func (p *problem) reasonAgainst(selection map[int]int, id, i int) string {
 	r := p.candidate(id, i)
 	if !p.addOns[id].selectable.contains(i) {
-		return "it is a prerelease, and no wish asks for it"
+		return "it is a prerelease, and nothing asks for it"
 	}
 	for n := range p.wishes {
 		if w := &p.wishes[n]; w.addOn == id && !w.releases.contains(i) {

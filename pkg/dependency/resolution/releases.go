@@ -20,8 +20,10 @@ import (
 type addOn struct {
 	name     string
 	releases []release
-	// selectable has the releases that may be chosen: all but the prereleases that no wish asks for.
+	// selectable has the releases that may be chosen: all but the prereleases that nothing asks for.
 	selectable bitset
+	// requested has the prereleases among them for which only an edge asks, and no wish.
+	requested bitset
 }
 
 // release is a Release with its constraints. These are compiled when the search first uses the release.

@@ -118,7 +118,7 @@ func (p *problem) resolve() (*Resolution, error) {
 	case result.selection == nil:
 		return nil, p.explain(result.involved)
 	}
-	return p.describe(result), nil
+	return p.describe(p.withoutUnrequested(result)), nil
 }
 
 // problem is the compiled input of a search, with caches that all searches share.
@@ -199,22 +199,4 @@ func (p *problem) compileWish(w Wish) (wish, error) {
 	}
 	compiled.releases = p.matching(compiled.addOn, accepted)
 	return compiled, nil
-}
-
-// setSelectable sets the selectable releases of every add-on. A prerelease needs a wish whose range asks for it. A range of
-// all versions does not.
-func (p *problem) setSelectable() {
-	for id, addOn := range p.addOns {
-		addOn.selectable = bitset{}
-		for i := range addOn.releases {
-			if addOn.releases[i].version.Prerelease() == "" {
-				addOn.selectable.add(i)
-			}
-		}
-		for i := range p.wishes {
-			if w := &p.wishes[i]; w.addOn == id && (w.Prereleases != nil || w.Version != "" && w.Version != versions.Any) {
-				addOn.selectable.join(w.releases)
-			}
-		}
-	}
 }

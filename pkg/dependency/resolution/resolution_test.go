@@ -200,7 +200,8 @@ func TestResolve(t *testing.T) {
 			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires b. The index has a 1.0.0; no b",
 		},
 		"only a prerelease": {
-			"a 1.0.0-rc.1", "a", "this wish cannot be satisfied: a is wanted. The index has a 1.0.0-rc.1 (a prerelease that no wish asks for)",
+			"a 1.0.0-rc.1", "a",
+			"this wish cannot be satisfied: a is wanted. The index has a 1.0.0-rc.1 (a prerelease: a wish has to ask for it, with prereleases: {})",
 		},
 		"a range that is none":    {"a 1.0.0", "a latest", `add-on "a": version "latest": must be a range of semantic versions…`},
 		"a version that is none":  {"a latest", "a", `add-on "a": version "latest" is no semantic version`},
@@ -294,7 +295,7 @@ pkg3 0.1.0`
 		"a dependency that is a prerelease only": {
 			"pkg 1.0.0 dependencies: [{name: pkg1}]\npkg1 1.0.0-rc.1", "pkg",
 			"this wish cannot be satisfied: pkg is wanted; pkg 1.0.0 requires pkg1. The index has pkg 1.0.0; " +
-				"pkg1 1.0.0-rc.1 (a prerelease that no wish asks for)",
+				"pkg1 1.0.0-rc.1 (a prerelease: a wish has to ask for it, with prereleases: {})",
 		},
 		"a constraint that excludes a version": {packages, "pkg, ?pkg1 != 1.0.1", "pkg 1.0.0, pkg1 1.0.0, pkg2 1.0.0, pkg3 0.1.0"},
 	} {
@@ -378,7 +379,7 @@ c 1.0.0`), wishesOf("a, c"), resolution.Kind{Kubernetes: "1.30.0"})
 	got := fmt.Sprintf("%q", result.Choices)
 	want := `[{"a" "1.0.0" ["wanted"] [] ["b"]} ` +
 		`{"b" "1.0.0" ["a 1.0.0 requires b in version '< 4'"] [{"4.0.0" "a 1.0.0 requires b in version '< 4'"} ` +
-		`{"3.0.0" "it requires Kubernetes version '>= 1.31', which is 1.30.0"} {"3.0.0-rc.1" "it is a prerelease, and no wish ` +
+		`{"3.0.0" "it requires Kubernetes version '>= 1.31', which is 1.30.0"} {"3.0.0-rc.1" "it is a prerelease, and nothing ` +
 		`asks for it"}] []} ` +
 		`{"c" "1.0.0" ["wanted"] [] []}]`
 	if got != want {

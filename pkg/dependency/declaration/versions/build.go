@@ -36,12 +36,10 @@ func buildAlternatives(text string, includePrereleases bool) []alternative {
 
 // exactBuild returns the version of a range that is one exact version with build metadata, or nil.
 func exactBuild(text string) *semver.Version {
-	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "="))
-	version, err := semver.StrictNewVersion(strings.TrimPrefix(text, "v"))
-	if err != nil || version.Metadata() == "" {
-		return nil
+	if version := exactVersion(text); version != nil && version.Metadata() != "" {
+		return version
 	}
-	return version
+	return nil
 }
 
 // acceptsBuild reports whether the range accepts the build metadata of a version.
