@@ -15,7 +15,6 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
-	"open-cluster-management.io/interlock/pkg/offline/chart"
 	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/offline/objectfiles"
@@ -68,6 +67,7 @@ report no version have that of the chart. For other values, use Helm:
 helm template CHART --values FILE | kubectl addon index build -
 The dependencies of Chart.yaml are charts and no add-ons, so nothing is read of them.
 Helm hooks are left out, with a message for each: only Helm creates them at the right moment.
+The kubeVersion of Chart.yaml becomes the requirement on Kubernetes of its add-ons.
 
 With --live, it adds what is registered on the hub: ClusterManagementAddOns, their
 AddOnTemplates, and the AddOnDeploymentConfigs that they name by default or for a
@@ -152,30 +152,6 @@ func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
 	}
 	entries, err := index.Build(objects, cmp.Or(o.origin, strings.Join(paths, " ")), o.versions)
 	return entries, advise(err)
-}
-
-// buildChart builds releases from a chart. Add-ons that report no version get the version of the chart.
-func (o *options) buildChart() ([]index.Entry, error) {
-	rendered, err := chart.Render(o.chart)
-	if err != nil {
-		return nil, cmdline.UsageError(err)
-	}
-	if len(rendered.Dependencies) > 0 {
-		fmt.Fprintln(o.ErrOut, text.OneLine(fmt.Sprintf(
-			"%s: the dependencies in Chart.yaml are charts and no add-ons, and are not in the index: %s. "+
-				"What add-ons depend on is declared in a ClusterManagementAddOn",
-			rendered.Name, strings.Join(rendered.Dependencies, ", "))))
-	}
-	objects := o.withoutHooks(rendered.Objects)
-	if err := errors.Join(o.checkVersions(objects), checkUsable(objects)); err != nil {
-		return nil, err
-	}
-	versions := map[string]string{}
-	for _, object := range objects {
-		versions[object.GetName()] = rendered.Version
-	}
-	maps.Copy(versions, o.versions)
-	return index.Build(objects, cmp.Or(o.origin, "chart "+rendered.Name+" "+rendered.Version), versions)
 }
 
 // withoutHooks leaves out Helm hooks, with a message for each.

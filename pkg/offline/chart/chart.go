@@ -21,7 +21,9 @@ import (
 // Rendered is a chart with its objects.
 type Rendered struct {
 	Name, Version string
-	Objects       []manifest.Object
+	// KubeVersion is the range of Kubernetes versions in Chart.yaml. It may be empty.
+	KubeVersion string
+	Objects     []manifest.Object
 	// Dependencies has the names of the charts that it depends on.
 	Dependencies []string
 }
@@ -32,7 +34,7 @@ func Render(chartPath string) (*Rendered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", chartPath, err)
 	}
-	rendered := &Rendered{Name: loaded.Name(), Version: loaded.Metadata.Version}
+	rendered := &Rendered{Name: loaded.Name(), Version: loaded.Metadata.Version, KubeVersion: loaded.Metadata.KubeVersion}
 	for _, dependency := range loaded.Metadata.Dependencies {
 		rendered.Dependencies = append(rendered.Dependencies, dependency.Name)
 	}
