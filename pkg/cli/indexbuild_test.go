@@ -52,3 +52,30 @@ func TestAReleaseThatLintRefusesIsNotAdded(t *testing.T) {
 		}
 	}
 }
+
+// A chart may generate a password. An index would have it in clear text, the same for all hubs.
+func TestRandomValuesOfAChartAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const object = "apiVersion: v1\nkind: Secret\nmetadata: {name: s"
+	writeFiles(t, map[string]string{
+		"chart/Chart.yaml":       "apiVersion: v2\nname: vault\nversion: 1.0.0\n",
+		"chart/templates/a.yaml": strings.ReplaceAll(registrationHead, "NAME", "vault") + "spec: {}\n",
+	})
+	const file = "vault/templates/s.yaml: "
+	for content, want := range map[string]string{
+		"}\nstringData: {token: {{ randAlphaNum 16 }}}\n":                           "kubectl addon index build: " + file + "Secret s: stringData.token is random",
+		", annotations: {rollme: {{ uuidv4 }}}}\n":                                  file + "Secret s: metadata.annotations.rollme is random",
+		", annotations: {helm.sh/hook: test}}\nstringData: {token: {{ uuidv4 }}}\n": "left out: " + file,
+		"}\nstringData: {date: {{ now | date \"2006\" | quote }}}\n":                file + "the template reads the time with now",
+	} {
+		if err := os.RemoveAll("index"); err != nil {
+			t.Fatal(err)
+		}
+		writeFiles(t, map[string]string{"chart/templates/s.yaml": object + content})
+		expectRun(t, "index build --chart chart", "", want)
+		_, err := os.Stat("index")
+		if refused := strings.HasPrefix(want, "kubectl"); refused != (err != nil) {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/offline/chart"
 	"open-cluster-management.io/interlock/pkg/offline/index"
+	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -25,6 +27,9 @@ func (o *options) buildChart() ([]index.Entry, error) {
 			rendered.Name, strings.Join(rendered.Dependencies, ", "))})
 	}
 	objects := o.withoutHooks(rendered.Objects)
+	if err := o.checkRandom(rendered, objects); err != nil {
+		return nil, err
+	}
 	if rendered.KubeVersion != "" {
 		if err := index.RequireKubernetes(objects, rendered.KubeVersion); err != nil {
 			return nil, cmdline.UsageError(fmt.Errorf("%s: Chart.yaml: kubeVersion: %w", o.chart, err))
@@ -41,4 +46,31 @@ func (o *options) buildChart() ([]index.Entry, error) {
 	}
 	maps.Copy(versions, o.versions)
 	return index.Build(objects, cmp.Or(o.origin, "chart "+rendered.Name+" "+rendered.Version), versions)
+}
+
+// checkRandom refuses values that differ from one rendering to the next one. They may be passwords or keys, which an index would have in
+// clear text, the same for all hubs. It only reports labels and annotations, and what is no part of the release.
+func (o *options) checkRandom(rendered *chart.Rendered, objects []manifest.Object) error {
+	for _, file := range rendered.Timed {
+		o.report([]string{fmt.Sprintf("%s: the template reads the time with now: later, its content may differ", file)})
+	}
+	var errs []error
+	for _, random := range rendered.Random {
+		isPart := slices.ContainsFunc(objects, func(object manifest.Object) bool {
+			return object.Path == random.File && chart.Title(&object) == random.Object
+		})
+		switch {
+		case !isPart: // a hook
+		case random.IsNote():
+			o.report([]string{random.String() + " is random: each rendering has another value, so the next one differs from the index"})
+		default:
+			errs = append(errs, fmt.Errorf("%s is random: each rendering has another value, and the index would have it in clear text, "+
+				"the same for all hubs", random))
+		}
+	}
+	if errs != nil {
+		errs = append(errs, errors.New("nothing was added: let the add-on generate the value, or, unless it is a secret, name it: "+
+			"helm template CHART --set NAME=VALUE | kubectl addon index build -"))
+	}
+	return errors.Join(errs...)
 }

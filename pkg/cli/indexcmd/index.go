@@ -67,7 +67,8 @@ report no version have that of the chart. For other values, use Helm:
 helm template CHART --values FILE | kubectl addon index build -
 The dependencies of Chart.yaml are charts and no add-ons, so nothing is read of them.
 Helm hooks are left out, with a message for each: only Helm creates them at the right moment.
-The kubeVersion of Chart.yaml becomes the requirement on Kubernetes of its add-ons.
+The kubeVersion of Chart.yaml becomes the requirement on Kubernetes of its add-ons. A chart
+with a random value, such as a generated password, is refused.
 
 With --live, it adds what is registered on the hub: ClusterManagementAddOns, their
 AddOnTemplates, and the AddOnDeploymentConfigs that they name by default or for a

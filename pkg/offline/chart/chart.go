@@ -26,15 +26,33 @@ type Rendered struct {
 	Objects     []manifest.Object
 	// Dependencies has the names of the charts that it depends on.
 	Dependencies []string
+	// Random has the values that differ from one rendering to the next one. Timed has the templates that read the time.
+	Random []Random
+	Timed  []string
 }
 
-// Render renders the chart in a folder or an archive, with its own values.
+// Render renders the chart in a folder or an archive, with its own values. It renders it twice, to find the values that are random.
 func Render(chartPath string) (*Rendered, error) {
+	rendered, err := renderOnce(chartPath)
+	if err != nil {
+		return nil, err
+	}
+	again, err := renderOnce(chartPath)
+	if err != nil {
+		return nil, err
+	}
+	rendered.Random = randomValues(rendered.Objects, again.Objects)
+	return rendered, nil
+}
+
+func renderOnce(chartPath string) (*Rendered, error) {
 	loaded, err := loader.Load(chartPath)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", chartPath, err)
 	}
-	rendered := &Rendered{Name: loaded.Name(), Version: loaded.Metadata.Version, KubeVersion: loaded.Metadata.KubeVersion}
+	rendered := &Rendered{
+		Name: loaded.Name(), Version: loaded.Metadata.Version, KubeVersion: loaded.Metadata.KubeVersion, Timed: templatesWithTime(loaded),
+	}
 	for _, dependency := range loaded.Metadata.Dependencies {
 		rendered.Dependencies = append(rendered.Dependencies, dependency.Name)
 	}
