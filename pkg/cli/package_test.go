@@ -119,7 +119,8 @@ func TestPushAndPull(t *testing.T) {
 	expectRun(t, "push unsigned.tar "+host+"/team/unsigned:1 --insecure", host)
 	expectRun(t, "pull "+host+"/team/unsigned:1 --insecure --key key.pub",
 		"kubectl addon pull: "+host+"/team/unsigned:1: it is not signed", "exit code 1")
-	expectRun(t, "pull "+host+"/team/none:1 --insecure", "kubectl addon pull: GET http://"+host, "exit code 1")
+	expectRun(t, "pull "+host+"/team/none:1 --insecure",
+		"kubectl addon pull: "+host+" does not have this in team/none (404 Not Found", "exit code 1")
 	expectRun(t, "pull "+host+"/team/addons:1.0.0", "kubectl addon pull: ", "without TLS is refused", "exit code 1")
 	expectRun(t, "push addons.tar "+host+"/team/addons@"+digest+" --insecure", "kubectl addon push: name a tag", "exit code 2")
 	expectRun(t, "push addons.tar registry.example.com/addons:1 --insecure",

@@ -131,7 +131,8 @@ func (c Client) Get(ctx context.Context, reference name.Reference, blobs layout.
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	return get(ctx, puller, reference, blobs, maxDepth)
+	artifact, err := get(ctx, puller, reference, blobs, maxDepth)
+	return artifact, explain(err, reference.Context())
 }
 
 // GetOne is Get for an artifact that has only one manifest.
@@ -140,7 +141,8 @@ func (c Client) GetOne(ctx context.Context, reference name.Reference, blobs layo
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	return get(ctx, puller, reference, blobs, 1)
+	artifact, err := get(ctx, puller, reference, blobs, 1)
+	return artifact, explain(err, reference.Context())
 }
 
 // get adds a manifest, and the manifests that it refers to, up to a depth.
@@ -171,9 +173,10 @@ func get(ctx context.Context, puller *remote.Puller, reference name.Reference, b
 		blobs[child.Digest] = layout.Blob{Size: child.Size, Open: func() (io.ReadCloser, error) {
 			layer, err := puller.Layer(ctx, digest)
 			if err != nil {
-				return nil, err
+				return nil, explain(err, reference.Context())
 			}
-			return layer.Compressed()
+			content, err := layer.Compressed()
+			return content, explain(err, reference.Context())
 		}}
 	}
 	return descriptor, nil
@@ -197,7 +200,7 @@ func (c Client) Put(ctx context.Context, reference name.Reference, artifact v1.D
 		return err
 	}
 	repository := reference.Context()
-	return blobs.Walk([]v1.Descriptor{artifact}, func(descriptor v1.Descriptor) error {
+	err = blobs.Walk([]v1.Descriptor{artifact}, func(descriptor v1.Descriptor) error {
 		if !descriptor.MediaType.IsIndex() && !descriptor.MediaType.IsImage() {
 			return pusher.Upload(ctx, repository, layer{descriptor, blobs[descriptor.Digest]})
 		}
@@ -211,6 +214,7 @@ func (c Client) Put(ctx context.Context, reference name.Reference, artifact v1.D
 		}
 		return pusher.Put(ctx, target, manifest{content, descriptor.MediaType})
 	})
+	return explain(err, repository)
 }
 
 // manifest is a manifest that is written without decoding it.
