@@ -110,13 +110,34 @@ func (t tlsTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !allowed {
 		return nil, fmt.Errorf("%s without TLS is refused; --insecure allows it for registries on loopback", request.URL.Host)
 	}
-	response, err := t.RoundTripper.RoundTrip(request)
+	exchange := newExchange(request.Context(), t.timeout())
+	response, err := t.RoundTripper.RoundTrip(exchange.request(request)) //nolint:bodyclose // the caller closes it
+	if err == nil {
+		exchange.watch.Stop()
+		response.Body = &body{response.Body, exchange, true}
+		return response, nil
+	}
+	if exchange.stalled() {
+		err = fmt.Errorf("%s %s: %w", request.Method, request.URL.Redacted(), errStalled)
+	}
+	exchange.end()
 	if netErr := net.Error(nil); errors.As(err, &netErr) && netErr.Timeout() && request.Context().Err() == nil {
 		// The library retries errors of type net.Error, so the type is hidden here.
 		err = fmt.Errorf("%s %s: no answer in time: %w", request.Method, request.URL.Redacted(), err)
 	}
-	return response, err
+	return nil, err
 }
+
+// timeout returns the time after which an exchange without progress is given up.
+func (t tlsTransport) timeout() time.Duration {
+	if transport, ok := t.RoundTripper.(*http.Transport); ok && transport.ResponseHeaderTimeout > 0 {
+		return transport.ResponseHeaderTimeout + grace
+	}
+	return writeTimeout
+}
+
+// grace lets the transport report a late response first, because its error says so.
+const grace = 100 * time.Millisecond
 
 func (c Client) options(ctx context.Context, transport http.RoundTripper) []remote.Option {
 	return []remote.Option{
