@@ -59,7 +59,8 @@ func expectRun(t *testing.T, command, want string, parts ...string) {
 
 func TestResolveWritesALock(t *testing.T) {
 	resolvable(t)
-	expectRun(t, "resolve --locked", "CLUSTERS", "kubectl addon resolve: addons.lock: there is no lock yet: kubectl addon resolve writes it", "exit code 2")
+	expectRun(t, "resolve --locked", "CLUSTERS",
+		"kubectl addon resolve: addons.lock: there is no lock yet: kubectl addon resolve writes it", "exit code 2")
 	expectRun(t, "package", "kubectl addon package: addons.lock: there is no lock yet: kubectl addon resolve writes it", "exit code 2")
 	if _, err := os.Stat("addons.lock"); err == nil {
 		t.Error("--locked wrote a file")
@@ -229,4 +230,25 @@ func TestALockThatDiffersIsExplained(t *testing.T) {
 		expectRun(t, command, "", "run kubectl addon resolve, and review what changes\n"+
 			"  clusters of kind default: proxy: locked 3.0.0, found 3.1.0: gateway 1.0.0 requires proxy in version '>= 2'\n", "exit code 1")
 	}
+}
+
+// Another spelling of the path of a workspace gives the same lock.
+func TestAWorkspaceInAnotherSpelling(t *testing.T) {
+	resolvable(t)
+	writeFiles(t, map[string]string{"deploy/new/a.yaml": strings.ReplaceAll(registrationHead, "NAME", "gateway") + "spec: {}\n"})
+	folder, err := filepath.Abs("deploy/new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spelling := range []string{"deploy/new", "deploy/new/", "./deploy/new", "deploy/../deploy/new", folder} {
+		if err := os.RemoveAll("addons.lock"); err != nil {
+			t.Fatal(err)
+		}
+		expectRun(t, "resolve --workspace "+spelling, "CLUSTERS")
+		expectFile(t, "addons.lock", "source: workspace deploy/new\n")
+	}
+	t.Chdir("deploy")
+	expectRun(t, "resolve ../addons.yaml --index ../index --workspace new --locked", "CLUSTERS", "addons.lock is current.")
+	expectRun(t, "package ../addons.yaml --index ../index --workspace new",
+		"kubectl addon package: --workspace: what is not released", "exit code 2")
 }

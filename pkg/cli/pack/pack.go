@@ -4,6 +4,7 @@ package pack
 import (
 	"context"
 	"crypto"
+	"errors"
 	"fmt"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -40,7 +41,8 @@ func NewCommand(_ *source.Source, streams genericiooptions.IOStreams) *cobra.Com
 manifests into one file, an archive of an OCI artifact. FILE has the wishes, addons.yaml by
 default. The same input gives the same bytes. It prints the digest of the artifact.
 
-It first resolves the wishes again, and fails where the lock would change.
+It first resolves the wishes again, and fails where the lock would change. It refuses the
+unreleased add-ons of a --workspace.
 
 With --images, it also packs the images, for all platforms that they have. It reads them from
 their registries, with the credentials of Docker's configuration. An image without a digest in
@@ -67,6 +69,10 @@ passphrase, as cosign makes them, are not supported.`,
 }
 
 func (o *options) complete(args []string) error {
+	if len(o.Workspace) > 0 {
+		return errors.New("--workspace: what is not released cannot be packed: add it to the index with kubectl addon index build, " +
+			"and resolve without --workspace")
+	}
 	if o.signKeyPath != "" {
 		var err error
 		if o.signKey, err = signature.PrivateKey(o.signKeyPath); err != nil {

@@ -135,7 +135,7 @@ func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
 			return nil, cmdline.UsageError(err)
 		}
 		objects, _ = index.WithoutHooks(objects) // resolving chooses versions, and installs nothing
-		workspaceEntries, err := index.Build(objects, "workspace "+filepath.ToSlash(folder), nil)
+		workspaceEntries, err := index.Build(objects, "workspace "+f.relative(folder), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -155,6 +155,25 @@ func DescribeUncompared(notReached, notLocked int) []string {
 		parts = append(parts, fmt.Sprintf("%d of no kind in the lock", notLocked))
 	}
 	return parts
+}
+
+// relative returns the path of a folder from the folder of the lock, with slashes. So the lock does not depend on the spelling of the
+// path, or on the current folder.
+func (f *Files) relative(folder string) string {
+	clean := filepath.ToSlash(filepath.Clean(folder))
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return clean
+	}
+	root, err := filepath.Abs(filepath.Dir(f.Lock))
+	if err != nil {
+		return clean
+	}
+	path, err := filepath.Rel(root, absolute)
+	if err != nil {
+		return clean
+	}
+	return filepath.ToSlash(path)
 }
 
 func (o *options) run(ctx context.Context) error {
