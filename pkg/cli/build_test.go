@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +62,36 @@ func TestBuildReplacesItsFolder(t *testing.T) {
 	}
 	for _, folder := range []string{"gateway", "index", "."} {
 		expectRun(t, "build --to "+folder, "kubectl addon build: "+folder+" has files that kubectl addon build has not written", "exit code 1")
+	}
+}
+
+// Files of others outside of the layers stay. Those in a layer would be applied.
+func TestBuildKeepsFilesOfOthers(t *testing.T) {
+	resolvable(t)
+	expectRun(t, "resolve", "CLUSTERS")
+	expectRun(t, "build", "manifests/00/proxy.yaml\n")
+	writeFiles(t, map[string]string{
+		"manifests/README.md": "read me\n", "manifests/overlays/a/b.yaml": "a: b\n", "manifests/00/own.yaml": "a: b\n",
+	})
+	if err := errors.Join(os.Symlink("README.md", "manifests/LIESMICH.md"), os.Chmod("manifests/README.md", 0o640)); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"kubectl", "kustomize", "flux", "kubectl"} {
+		expectRun(t, "build --format "+format, "manifests/00/proxy.yaml\n")
+		expectRun(t, "verify --to manifests", "0 differences.\n")
+		expectFile(t, "manifests/README.md", "read me\n")
+		expectFile(t, "manifests/overlays/a/b.yaml", "a: b\n")
+	}
+	if link, err := os.Readlink("manifests/LIESMICH.md"); err != nil || link != "README.md" {
+		t.Errorf("the link: %q, %v", link, err)
+	}
+	if info, err := os.Stat("manifests/README.md"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("its mode: %v, %v", info, err)
+	}
+	for _, gone := range []string{"manifests/00/own.yaml", "manifests/kustomization.yaml", "manifests/flux.yaml"} {
+		if _, err := os.Stat(gone); err == nil {
+			t.Errorf("%s is there", gone)
+		}
 	}
 }
 

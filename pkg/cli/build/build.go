@@ -48,9 +48,10 @@ It writes for
 - flux: a Kustomization of Flux for each layer, which depends on the one before.
 
 The folder must be a new or empty one, or one that build has written. It is replaced as a
-whole. If the lock does not fit the wishes, it prints a warning. With --locked, it first
-resolves the wishes again, and fails where the lock would change. A hub has each object once,
-so kinds of clusters with different versions of an add-on need --cluster-kind.`,
+whole, apart from files of others outside of the layers, such as a README. If the lock does
+not fit the wishes, it prints a warning. With --locked, it first resolves the wishes again,
+and fails where the lock would change. A hub has each object once, so kinds of clusters with
+different versions of an add-on need --cluster-kind.`,
 		Example: `  # Folders for kubectl
   kubectl addon build addons.yaml --index index --to manifests --locked
 

@@ -106,6 +106,9 @@ func compare(folder string, candidates []map[string][]byte) ([]string, error) {
 		if err != nil {
 			return err
 		}
+		if isForeign(name) {
+			return nil
+		}
 		content, err := os.ReadFile(path) //nolint:gosec // a path that the user named
 		if err != nil {
 			return err

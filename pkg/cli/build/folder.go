@@ -38,12 +38,17 @@ func formatIn(content []byte) string {
 	return ""
 }
 
-// replace writes a folder as a whole. It refuses to replace a folder with other content, which would be lost.
+// replace writes a folder as a whole, and keeps the files of others in it. It refuses to replace a folder that build has not written.
 func replace(folder string, files map[string][]byte) error {
 	if err := checkReplaceable(folder); err != nil {
 		return err
 	}
-	return wholefile.WriteFolder(folder, maps.All(files), os.RemoveAll)
+	return wholefile.WriteFolder(folder, maps.All(files), func(oldFolder, newFolder string) error {
+		if err := keepForeign(oldFolder, newFolder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return os.RemoveAll(oldFolder)
+	})
 }
 
 func checkReplaceable(folder string) error {

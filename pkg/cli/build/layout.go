@@ -26,6 +26,9 @@ const (
 
 var formats = []string{formatKubectl, formatKustomize, formatArgoCD, formatFlux}
 
+// kustomizationFile has the paths of all files, for kustomize and Argo CD.
+const kustomizationFile = "kustomization.yaml"
+
 // fluxFile has the Kustomizations of Flux.
 const fluxFile = "flux.yaml"
 
@@ -93,7 +96,7 @@ func (l *layout) files(plan []index.Planned) (map[string][]byte, error) {
 	var err error
 	switch l.format {
 	case formatKustomize, formatArgoCD:
-		files["kustomization.yaml"], err = yaml.Marshal(map[string]any{
+		files[kustomizationFile], err = yaml.Marshal(map[string]any{
 			"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources,
 		})
 	case formatFlux:

@@ -29,8 +29,8 @@ func Write(path string, write func(io.Writer) error) (err error) {
 }
 
 // WriteFolder writes a folder that all users may read. The files have paths relative to the folder. The function remove deletes the old
-// folder.
-func WriteFolder(folder string, files iter.Seq2[string, []byte], remove func(string) error) (err error) {
+// folder, after the new one was written beside it.
+func WriteFolder(folder string, files iter.Seq2[string, []byte], remove func(oldFolder, newFolder string) error) (err error) {
 	parent := filepath.Dir(filepath.Clean(folder))
 	if err := os.MkdirAll(parent, 0o750); err != nil {
 		return err
@@ -47,7 +47,7 @@ func WriteFolder(folder string, files iter.Seq2[string, []byte], remove func(str
 	if err := fill(temporary, files); err != nil {
 		return err
 	}
-	if err := remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := remove(folder, temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return os.Rename(temporary, folder)

@@ -75,7 +75,8 @@ func TestWriteFolder(t *testing.T) {
 		{files("../b.yaml", "outside"), os.RemoveAll, true, "first"},
 		{files("a/b.yaml", "third"), os.RemoveAll, false, "third"},
 	} {
-		if err := WriteFolder(folder, maps.All(test.files), test.remove); (err != nil) != test.fails {
+		remove := func(oldFolder, _ string) error { return test.remove(oldFolder) }
+		if err := WriteFolder(folder, maps.All(test.files), remove); (err != nil) != test.fails {
 			t.Errorf("%s: %v", test.files, err)
 		}
 		if got := read(t, filepath.Join(folder, "a", "b.yaml")); got != test.want {

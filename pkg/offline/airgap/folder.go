@@ -40,7 +40,7 @@ func (c *Content) WriteFolder(folder string) error {
 				return
 			}
 		}
-	}, os.Remove)
+	}, func(emptyFolder, _ string) error { return os.Remove(emptyFolder) })
 }
 
 // LockedIn returns the wishes and the lock of a folder that WriteFolder has written. It returns nil for other folders, and if
