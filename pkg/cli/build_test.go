@@ -73,7 +73,7 @@ func TestBuildKeepsFilesOfOthers(t *testing.T) {
 	writeFiles(t, map[string]string{
 		"manifests/README.md": "read me\n", "manifests/overlays/a/b.yaml": "a: b\n", "manifests/00/own.yaml": "a: b\n",
 	})
-	if err := errors.Join(os.Symlink("README.md", "manifests/LIESMICH.md"), os.Chmod("manifests/README.md", 0o640)); err != nil {
+	if err := errors.Join(os.Symlink("README.md", "manifests/LIESMICH.md"), os.Chmod("manifests/README.md", 0o400)); err != nil {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"kubectl", "kustomize", "flux", "kubectl"} {
@@ -85,7 +85,7 @@ func TestBuildKeepsFilesOfOthers(t *testing.T) {
 	if link, err := os.Readlink("manifests/LIESMICH.md"); err != nil || link != "README.md" {
 		t.Errorf("the link: %q, %v", link, err)
 	}
-	if info, err := os.Stat("manifests/README.md"); err != nil || info.Mode().Perm() != 0o640 {
+	if info, err := os.Stat("manifests/README.md"); err != nil || info.Mode().Perm() != 0o400 {
 		t.Errorf("its mode: %v, %v", info, err)
 	}
 	for _, gone := range []string{"manifests/00/own.yaml", "manifests/kustomization.yaml", "manifests/flux.yaml"} {

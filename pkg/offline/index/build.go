@@ -21,7 +21,7 @@ func Build(objects []manifest.Object, source string, set map[string]string) ([]E
 	isOther := func(object manifest.Object) bool { return !isKind(object.Object, registrationKind) }
 	registrations := slices.DeleteFunc(slices.Clone(objects), isOther)
 	if len(registrations) == 0 {
-		return nil, fmt.Errorf("there is no %s", registrationKind)
+		return nil, fmt.Errorf("there is no %s, which registers an add-on: add the file that has it", registrationKind)
 	}
 	byAddOn := map[string][]manifest.Object{}
 	for _, registration := range registrations {

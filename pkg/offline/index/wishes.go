@@ -1,7 +1,9 @@
 package index
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +54,9 @@ type ClusterKind struct {
 // ReadWishes reads and checks the file of wishes. It also returns its content, with the line ends of Unix.
 func ReadWishes(path string) (*Wishes, []byte, error) {
 	content, err := contentOf(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: write the add-ons that you want into it, or name the file that has them", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,9 +44,7 @@ func mistypedIn(object []byte, find func(parent, key string) string) *mistyped {
 	var read struct {
 		Metadata map[string]any `json:"metadata"`
 	}
-	if err := json.Unmarshal(object, &read); err != nil {
-		return nil // decoding the object reports the error
-	}
+	_ = json.Unmarshal(object, &read) // decoding the object reports the error
 	for _, parent := range []string{"annotations", "labels"} {
 		values, _ := read.Metadata[parent].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(values)) {

@@ -23,6 +23,9 @@ type Object struct {
 // Decode reads all objects in the content of a file.
 func Decode(path string, content []byte) ([]Object, error) {
 	decoded, err := objectsOfAnyKind(content)
+	if err != nil {
+		return nil, inFile(err, content)
+	}
 	var objects []Object
 	for _, object := range decoded {
 		raw, err := object.MarshalJSON()
@@ -34,8 +37,23 @@ func Decode(path string, content []byte) ([]Object, error) {
 		}
 		objects = append(objects, Object{path, object})
 	}
-	return objects, err
+	return objects, nil
 }
+
+// inFile returns an error of syntax with a line that counts from the beginning of the file. That of the library counts from the beginning
+// of a document.
+func inFile(err error, content []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
+		return err
+	}
+	if _, syntaxErr := nodesOf(content); syntaxErr != nil {
+		return syntaxErr
+	}
+	return err
+}
+
+// errNoObject is the error for a document that is a list or a word.
+var errNoObject = errors.New("it must be an object of Kubernetes, with apiVersion and kind")
 
 func objectsOfAnyKind(content []byte) ([]unstructured.Unstructured, error) {
 	var objects []unstructured.Unstructured
@@ -48,6 +66,9 @@ func objectsOfAnyKind(content []byte) ([]unstructured.Unstructured, error) {
 		}
 		if len(bytes.TrimSpace(document.Raw)) == 0 || string(document.Raw) == "null" {
 			continue
+		}
+		if !bytes.HasPrefix(bytes.TrimSpace(document.Raw), []byte("{")) {
+			return nil, errNoObject
 		}
 		var object unstructured.Unstructured
 		if err := object.UnmarshalJSON(document.Raw); err != nil {

@@ -51,7 +51,7 @@ func TestRangesAgreeWithTheVersionsTheyMatch(t *testing.T) {
 		for j, second := range ranges[:i] {
 			excludes := true
 			for k := range releases {
-				excludes = excludes && !(matches[i][k] && matches[j][k])
+				excludes = excludes && (!matches[i][k] || !matches[j][k])
 			}
 			if r.Excludes(second) != excludes {
 				t.Errorf("%s and %s: exclude each other: %t", texts[i], texts[j], excludes)

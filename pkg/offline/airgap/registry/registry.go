@@ -40,6 +40,9 @@ func (c Client) Reference(reference string) (name.Reference, error) {
 	if path := reference[strings.LastIndex(reference, "/")+1:]; !strings.ContainsAny(path, ":@") {
 		return nil, fmt.Errorf("%q: %w", text.Excerpt(reference), ErrNoTag)
 	}
+	if host, _, ok := strings.Cut(reference, "/"); !ok || !strings.ContainsAny(host, ".:") && host != "localhost" {
+		return nil, fmt.Errorf("%q: the registry is missing, as in registry.example.com/addons:1.0.0", text.Excerpt(reference))
+	}
 	parsed, err := c.parse(reference, name.StrictValidation)
 	if err == nil && c.Insecure && !isLoopback(hostOf(parsed)) {
 		err = fmt.Errorf("--insecure is for registries on loopback, and %s is none", parsed.Context().RegistryStr())
@@ -111,7 +114,7 @@ func (t tlsTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%s without TLS is refused; --insecure allows it for registries on loopback", request.URL.Host)
 	}
 	exchange := newExchange(request.Context(), t.timeout())
-	response, err := t.RoundTripper.RoundTrip(exchange.request(request)) //nolint:bodyclose // the caller closes it
+	response, err := t.RoundTripper.RoundTrip(exchange.request(request))
 	if err == nil {
 		exchange.watch.Stop()
 		response.Body = &body{response.Body, exchange, true}
