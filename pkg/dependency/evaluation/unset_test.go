@@ -11,6 +11,7 @@ import (
 )
 
 func TestUnset(t *testing.T) {
+	const notSet = "Interlock does not set the settings of 'base' as requested, because "
 	mode, region := settings.Variable{Name: "mode", Value: "grpc"}, settings.Variable{Name: "region", Problem: "has no value: none"}
 	for name, test := range map[string]struct {
 		verdict   Verdict
@@ -31,39 +32,39 @@ func TestUnset(t *testing.T) {
 		},
 		"NotRegistered": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotRegistered},
-			want: "Interlock does not set the settings of 'base' as requested, because it has no ClusterManagementAddOn on this hub",
+			want: notSet + "it has no ClusterManagementAddOn on this hub",
 		},
 		"NotSupported": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotSupported},
-			want: "Interlock does not set the settings of 'base' as requested, because its ClusterManagementAddOn does not list addondeploymentconfigs in " +
+			want: notSet + "its ClusterManagementAddOn does not list addondeploymentconfigs in " +
 				"spec.supportedConfigs",
 		},
 		"NotReferred": {
 			verdict: SettingMismatch, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotReferred},
-			want: "Interlock does not set the settings of 'base' as requested, because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig " +
+			want: notSet + "its ManagedClusterAddOn does not refer to AddOnDeploymentConfig " +
 				"'interlock-base' alone",
 		},
 		"DefaultMissing": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.DefaultMissing},
-			want: "Interlock does not set the settings of 'base' as requested, because its default AddOnDeploymentConfig is not found",
+			want: notSet + "its default AddOnDeploymentConfig is not found",
 		},
 		"NotOwned": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.NotOwned},
-			want: "Interlock does not set the settings of 'base' as requested, because AddOnDeploymentConfig 'interlock-base' is not Interlock's",
+			want: notSet + "AddOnDeploymentConfig 'interlock-base' is not Interlock's",
 		},
 		"Refused": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.Refused},
-			want: "Interlock does not set the settings of 'base' as requested, because the hub refuses to store AddOnDeploymentConfig 'interlock-base'; " +
+			want: notSet + "the hub refuses to store AddOnDeploymentConfig 'interlock-base'; " +
 				"event SettingUnset has its response",
 		},
 		"Unsteady": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.Unsteady},
-			want: "Interlock does not set the settings of 'base' as requested, because they change, or AddOnDeploymentConfig 'interlock-base' is " +
+			want: notSet + "they change, or AddOnDeploymentConfig 'interlock-base' is " +
 				"deleted, again and again",
 		},
 		"GivenUp": {
 			verdict: Satisfied, variables: []settings.Variable{mode}, outcome: settings.Outcome{Obstacle: settings.GivenUp},
-			want: "Interlock does not set the settings of 'base' as requested, because another writer changes AddOnDeploymentConfig 'interlock-base' again and again",
+			want: notSet + "another writer changes AddOnDeploymentConfig 'interlock-base' again and again",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

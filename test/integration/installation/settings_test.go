@@ -189,8 +189,8 @@ var _ = Describe("Settings", func() {
 			{"type": "Available", "status": "True", "reason": "Tested", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`))
 		Expect(hub.Client.Status().Patch(ctx, addOn, available)).To(Succeed())
 		install(ctx, "edge", "n-leaf")
-		Eventually(message(ctx, "edge", "n-leaf")).Should(Equal("All declared dependencies are satisfied, but Interlock does not set the settings " +
-			"of 'n-base' as requested, because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig 'interlock-n-base' alone."))
+		Eventually(message(ctx, "edge", "n-leaf")).Should(Equal("All declared dependencies are satisfied, but Interlock does not set the " +
+			"settings of 'n-base' as requested, because its ManagedClusterAddOn does not refer to AddOnDeploymentConfig 'interlock-n-base' alone."))
 
 		referring := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"configs": [{"group": "addon.open-cluster-management.io",
 			"resource": "addondeploymentconfigs", "namespace": "edge", "name": "interlock-n-base"}]}}`))

@@ -413,7 +413,7 @@ func TestWhatKeepsAConfigFromBeingCreated(t *testing.T) {
 				`its settings: addondeploymentconfigs.addon.open-cluster-management.io "interlock-base" is forbidden: exceeded quota: settings`,
 		},
 		"RefusedWithoutADependent":    {forbidden, true, "base", "is forbidden: exceeded quota: settings"},
-		"AFailingWebhook":             {refused(apierrors.NewInternalError(errors.New("failed calling webhook"))), false, "leaf", "failed calling webhook"},
+		"AFailingWebhook":             {refused(apierrors.NewInternalError(errors.New("calling webhook"))), false, "leaf", "calling webhook"},
 		"NoNamespace":                 {refused(apierrors.NewNotFound(resource, "c")), false, "leaf", "not found"},
 		"NoDefault":                   {missing, false, "leaf", "exists: its default AddOnDeploymentConfig 'd/default' is not found"},
 		"NoDefaultWithoutADependent":  {missing, true, "base", "exists: its default AddOnDeploymentConfig 'd/default' is not found"},
