@@ -128,11 +128,11 @@ func DecideCreation(registered declaration.Declaration, created Creation) Decisi
 // DecideContradiction decides on a gate that was closed because the add-on contradicts installed add-ons. message has the
 // current contradiction, or is empty without one. known is false while that is unknown. The order of installations is
 // decided afterwards.
-func DecideContradiction(message string, ok bool, order Decision) Decision {
+func DecideContradiction(message string, known bool, order Decision) Decision {
 	switch {
 	case message != "":
 		return Decision{Wait, ReasonContradiction, text.Cut(message, condition.MaxMessage)}
-	case !ok:
+	case !known:
 		return Decision{Step: Stay}
 	case order.Reason == ReasonOpened:
 		return Decision{Open, ReasonSatisfied, "The add-on contradicts no installed add-on any more."}

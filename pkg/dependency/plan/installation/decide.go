@@ -91,7 +91,8 @@ func (f Facts) install(desired Installation, now time.Time) Decision {
 	return Decision{Desired: &desired, Step: Install, Begins: true}
 }
 
-// blocker returns the reason why an installation may not begin.
+// blocker returns the reason why an installation may not begin. Two more are decided elsewhere: GivenUpForAWhile by resume,
+// and Delayed by the bounds of the fleet.
 func (f Facts) blocker() Blocker {
 	switch {
 	case f.Cluster == ClusterDenied:
