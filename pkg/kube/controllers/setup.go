@@ -44,14 +44,14 @@ func Sooner(moments ...time.Time) time.Time {
 	return first
 }
 
-// KeepsDelay is implemented by a reconciler that may put a key off before it has tried anything. The delay of the key's
+// KeepsDelay is implemented by a reconciler that may postpone a key before it has tried anything. The delay of the key's
 // retries then stays: it counts failures.
 type KeepsDelay interface {
-	// PutOff reports whether the last reconcile of a key has put it off.
-	PutOff(key reconcile.Request) bool
+	// Postponed reports whether the last reconcile of a key has postponed it.
+	Postponed(key reconcile.Request) bool
 }
 
-// keepingLimiter keeps the delays of keys that are put off.
+// keepingLimiter keeps the delays of postponed keys.
 type keepingLimiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 	reconciler KeepsDelay
@@ -59,7 +59,7 @@ type keepingLimiter struct {
 
 // Forget implements workqueue.TypedRateLimiter. A controller calls it after each reconcile without an error.
 func (l keepingLimiter) Forget(key reconcile.Request) {
-	if !l.reconciler.PutOff(key) {
+	if !l.reconciler.Postponed(key) {
 		l.TypedRateLimiter.Forget(key)
 	}
 }

@@ -33,16 +33,16 @@ func TestSooner(t *testing.T) {
 	}
 }
 
-// deferring puts off one key.
+// deferring postpones one key.
 type deferring struct {
 	reconcile.Reconciler
 	key reconcile.Request
 }
 
-func (d deferring) PutOff(key reconcile.Request) bool { return key == d.key }
+func (d deferring) Postponed(key reconcile.Request) bool { return key == d.key }
 
 // Keys that wait for each other must not set the delays of their failures back.
-func TestDelaysOfKeysThatArePutOff(t *testing.T) {
+func TestDelaysOfKeysThatArePostponed(t *testing.T) {
 	waiting, done := reconcile.Request{}, reconcile.Request{}
 	waiting.Name, done.Name = "waiting", "done"
 	limiter := newLimiter(deferring{key: waiting}, RetryOnHub)
@@ -51,7 +51,7 @@ func TestDelaysOfKeysThatArePutOff(t *testing.T) {
 		limiter.Forget(key)
 	}
 	if got := limiter.NumRequeues(waiting); got != 1 {
-		t.Errorf("%d failures of a key that was put off", got)
+		t.Errorf("%d failures of a postponed key", got)
 	}
 	if got := limiter.NumRequeues(done); got != 0 {
 		t.Errorf("%d failures of a key that has succeeded", got)

@@ -78,12 +78,17 @@ func (b *fleetBounds) restore(installations []dependencyv1alpha1.AddOnInstallati
 	defer b.mutex.Unlock()
 	for i := range installations {
 		status := &installations[i].Status
-		if start := timeOf(status.Since); status.Phase != dependencyv1alpha1.PhaseUnused && now.Sub(start) < time.Minute {
-			if b.begun == nil {
-				b.begun = map[string]time.Time{}
-			}
-			b.begun[installations[i].Namespace] = start
+		start, cluster := timeOf(status.Since), installations[i].Namespace
+		if start.After(now) { // the clock of the former leader was ahead
+			start = now
 		}
+		if status.Phase == dependencyv1alpha1.PhaseUnused || now.Sub(start) >= time.Minute || start.Before(b.begun[cluster]) {
+			continue
+		}
+		if b.begun == nil {
+			b.begun = map[string]time.Time{}
+		}
+		b.begun[cluster] = start
 	}
 }
 

@@ -67,8 +67,11 @@ func TestANewLeaderCountsChangesOfTheFormerOne(t *testing.T) {
 		stored.Status.Phase, stored.Status.Since = dependencyv1alpha1.PhaseInstalled, &metav1.Time{Time: now.Add(-time.Second)}
 		installations = append(installations, stored)
 	}
+	older := installations[0] // another add-on on the same managed cluster
+	older.Status.Since = &metav1.Time{Time: now.Add(-30 * time.Second)}
+	installations[1].Status.Since = &metav1.Time{Time: now.Add(time.Hour)}
 	var bounds fleetBounds
-	bounds.restore(installations, now)
+	bounds.restore(append(installations, older), now)
 	if next := bounds.reserve("another", 10, now); next.Sub(now) != 59*time.Second {
 		t.Errorf("another change may begin at %s", next)
 	}
@@ -95,18 +98,21 @@ func TestFivePercentOfALargeFleet(t *testing.T) {
 	}
 }
 
-func TestTurns(t *testing.T) {
-	var turns turns
+func TestKeysThatExcludeEachOther(t *testing.T) {
+	var progress inProgress
 	cluster, addOn := types.NamespacedName{Namespace: "cluster1"}, types.NamespacedName{Name: "base"}
 	first, second := types.NamespacedName{Namespace: "cluster1", Name: "a"}, types.NamespacedName{Namespace: "cluster1", Name: "b"}
-	if !turns.take(first, cluster) || turns.take(second, cluster, addOn) || turns.waiting.Has(first) || !turns.waiting.Has(second) {
-		t.Error("two keys have the same turn")
+	if !progress.begin(first, cluster) || progress.begin(second, cluster, addOn) {
+		t.Error("two add-ons on a managed cluster are decided on at the same time")
 	}
-	if !turns.take(first, addOn) {
-		t.Error("a key that did not get all of its turns has taken one")
+	if progress.postponed.Has(first) || !progress.postponed.Has(second) {
+		t.Errorf("postponed: %v", progress.postponed)
 	}
-	turns.release(cluster, addOn)
-	if !turns.take(second, cluster, addOn) || turns.waiting.Has(second) {
-		t.Error("released turns are taken")
+	if !progress.begin(first, addOn) {
+		t.Error("a postponed key has made one of its keys busy")
+	}
+	progress.end(cluster, addOn)
+	if !progress.begin(second, cluster, addOn) || progress.postponed.Has(second) {
+		t.Error("keys stay busy after the end")
 	}
 }

@@ -55,11 +55,11 @@ type Reconciler struct {
 	RemovalDelay time.Duration
 
 	// complete is true if the wait of each installation is known.
-	complete atomic.Bool
-	turns    turns
-	fleet    fleetBounds
-	counts   counts
-	missing  missing
+	complete   atomic.Bool
+	inProgress inProgress
+	fleet      fleetBounds
+	counts     counts
+	missing    missing
 	// installations and removals have the clusters on which add-ons wait for an approval.
 	installations, removals clustersByAddOn
 }
@@ -74,18 +74,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !r.FirstPass.Await(firstpass.Everywhere, r.Changed, key) {
 		return reconcile.Result{}, nil
 	}
-	taken := takenBy(evaluator, key)
-	if !r.turns.take(key, taken...) {
-		return reconcile.Result{RequeueAfter: nextTurn}, nil
+	excluded := excludedBy(evaluator, key)
+	if !r.inProgress.begin(key, excluded...) {
+		return reconcile.Result{RequeueAfter: busyRetry}, nil
 	}
-	defer r.turns.release(taken...)
+	defer r.inProgress.end(excluded...)
 	var next time.Time
 	switch {
 	case key == Everything:
 		err = r.enqueueAll(ctx, evaluator, now)
-	case !r.complete.Load(): // all keys are enqueued once the changes of a former leader are counted
 	case key.Namespace == "":
 		next, err = r.reportApprovals(ctx, evaluator, key.Name, now)
+	case !r.complete.Load(): // all add-ons are enqueued once the changes of a former leader are counted
 	case evaluator.Consent(key.Name) == catalog.ConsentUnknown: // when the consent is known, everything is enqueued
 	default:
 		next, err = r.reconcile(ctx, evaluator, key, now)
