@@ -16,8 +16,8 @@ import (
 )
 
 // InstalledByInterlock reports whether Interlock has created the add-on.
-func InstalledByInterlock(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-	return addOn.Labels[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock
+func InstalledByInterlock(addOn metav1.Object) bool {
+	return addOn.GetLabels()[addonv1alpha1.InstalledByLabel] == addonv1alpha1.InstalledByInterlock
 }
 
 // Available returns the add-on's condition of that type, or nil.

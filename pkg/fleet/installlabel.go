@@ -1,6 +1,9 @@
 package fleet
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,4 +42,16 @@ func Labeled(name string, uid types.UID, addOn string) *unstructured.Unstructure
 func HasInstallLabel(cluster client.Object, addOn string) bool {
 	_, labeled := cluster.GetLabels()[catalog.InstallLabel(addOn)]
 	return labeled
+}
+
+// InstallLabels returns the add-ons that the labels of a managed cluster install, in ascending order.
+func InstallLabels(cluster client.Object) []string {
+	var addOns []string
+	for label := range cluster.GetLabels() {
+		if addOn, ok := strings.CutPrefix(label, addonv1alpha1.InstallLabelPrefix); ok {
+			addOns = append(addOns, addOn)
+		}
+	}
+	slices.Sort(addOns)
+	return addOns
 }

@@ -15,16 +15,19 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Contradiction reviews the installation of an add-on against the add-ons on a managed cluster. The review has no result while an input
-// is awaited, such as the version that a live agent has to report. The returned time is the time of the next review, or zero.
+// Contradiction reviews the installation of an add-on against the add-ons on a managed cluster. awaited has the add-ons that OCM is about to
+// install there, which count as installed. The review has no result while an input is awaited, such as the version that a live agent has to
+// report. The returned time is the time of the next review, or zero.
 func (a Assessor) Contradiction(
-	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, now time.Time,
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, awaited []string, now time.Time,
 ) (outcome.Contradiction, time.Time, error) {
-	subject := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}}
-	if templates := evaluator.Install(addOn.Name).Templates; len(templates) == 1 {
-		subject = fleet.WithTemplate(subject, templates[0])
+	subject := planned(evaluator, addOn)
+	installed := map[types.NamespacedName]*addonv1alpha1.ManagedClusterAddOn{addOn: subject}
+	for _, name := range awaited {
+		key := types.NamespacedName{Namespace: addOn.Namespace, Name: name}
+		installed[key] = planned(evaluator, key)
 	}
-	a.Loader.Reader = withAddOn{a.Loader.Reader, subject}
+	a.Loader.Reader = withAddOns{a.Loader.Reader, installed}
 	state, err := a.Loader.Load(ctx, evaluator, addOn, now)
 	if err != nil {
 		return outcome.Contradiction{}, time.Time{}, err
@@ -48,7 +51,7 @@ func (a Assessor) contradiction(
 	states := map[string]evaluation.State{addOn.Name: state}
 	for _, name := range protection.MayBreak(evaluator.Catalog, addOn.Name) {
 		key := types.NamespacedName{Namespace: addOn.Namespace, Name: name}
-		installedAddOn, err := a.Fleet.AddOn(ctx, key)
+		installedAddOn, err := a.Loader.Reader.AddOn(ctx, key)
 		if err != nil {
 			return nil, time.Time{}, err
 		}
@@ -65,17 +68,27 @@ func (a Assessor) contradiction(
 	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Reviewed: review.Known}, review.Until, nil
 }
 
-// withAddOn reads a hub as if an add-on were installed.
-type withAddOn struct {
+// planned returns an add-on as it is after its installation. If OCM chooses between several AddOnTemplates, it has none yet.
+func planned(evaluator *evaluation.Evaluator, addOn types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}}
+	if templates := evaluator.Install(addOn.Name).Templates; len(templates) == 1 {
+		installed = fleet.WithTemplate(installed, templates[0])
+	}
+	return installed
+}
+
+// withAddOns reads a hub as if more add-ons were installed.
+type withAddOns struct {
 	fleet.Reader
 
-	addOn *addonv1alpha1.ManagedClusterAddOn
+	planned map[types.NamespacedName]*addonv1alpha1.ManagedClusterAddOn
 }
 
 // AddOn implements fleet.Reader.
-func (w withAddOn) AddOn(ctx context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
-	if key.Namespace == w.addOn.Namespace && key.Name == w.addOn.Name {
-		return w.addOn, nil
+func (w withAddOns) AddOn(ctx context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
+	addOn, err := w.Reader.AddOn(ctx, key)
+	if planned := w.planned[key]; err == nil && addOn == nil && planned != nil {
+		return planned, nil
 	}
-	return w.Reader.AddOn(ctx, key)
+	return addOn, err
 }

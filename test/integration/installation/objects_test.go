@@ -3,6 +3,7 @@ package installation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -148,6 +149,38 @@ var _ = Describe("An add-on that contradicts installed add-ons", func() {
 		Consistently(clustersWith(ctx, "if-base")).Should(ConsistOf("west"))
 		Expect(phase(ctx, "east", "if-base")()).To(BeEmpty())
 	})
+})
+
+var _ = Describe("Of two add-ons that contradict each other, and that are requested at the same moment", func() {
+	DescribeTable("only one is installed", func(
+		ctx context.Context, strategyOf func(context.Context, string) string, annotations, prefix string,
+	) {
+		stopManaging()
+		first, second := make([]string, 4), make([]string, 4)
+		for i := range first {
+			first[i], second[i] = fmt.Sprint(prefix, "-first-", i), fmt.Sprint(prefix, "-second-", i)
+			register(ctx, first[i], strategyOf(ctx, first[i]), "[]", annotations)
+			register(ctx, second[i], strategyOf(ctx, second[i]), "[{name: "+first[i]+", type: Conflicts}]", annotations)
+			for _, base := range []string{first[i], second[i]} {
+				register(ctx, base+"-leaf", manual, auto(base), "")
+				install(ctx, "east", base+"-leaf")
+				install(ctx, "west", base+"-leaf")
+			}
+		}
+		manage("2s")
+		for i := range first {
+			either := func() (clusters []string, err error) {
+				withFirst, err := clustersWith(ctx, first[i])()
+				withSecond, other := clustersWith(ctx, second[i])()
+				return append(withFirst, withSecond...), errors.Join(err, other)
+			}
+			Eventually(either).Should(ConsistOf("east", "west"))
+			Consistently(either).Should(ConsistOf("east", "west"))
+		}
+	},
+		Entry("by label", consent, "", "la"),
+		Entry("by annotation", func(context.Context, string) string { return manual }, onDemand, "an"),
+	)
 })
 
 // setStatus changes the status of an AddOnInstallation on the managed cluster east.

@@ -1,6 +1,10 @@
 package installation
 
-import "open-cluster-management.io/interlock/pkg/dependency/catalog"
+import (
+	"slices"
+
+	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+)
 
 // SetConsent sets how the owner of the add-on lets Interlock install it, and whether the managed cluster has the label that
 // installs it. A label that Interlock has set counts as long as it is there: if the owner pauses the Placements that select
@@ -10,4 +14,12 @@ func (f *Facts) SetConsent(consent catalog.Consent, labeled bool) {
 	f.Labeled = labeled
 	f.ByLabel = consent == catalog.ByLabel || labeled && consent != catalog.ByAnnotation || ours
 	f.Consents = consent == catalog.ByLabel || consent == catalog.ByAnnotation && !ours
+}
+
+// Awaited returns the add-ons that OCM installs on a managed cluster because of its labels, except for one add-on. labeled
+// has the add-ons with such a label. Without a consent, OCM does not install them.
+func Awaited(c *catalog.Catalog, labeled []string, except string) []string {
+	return slices.DeleteFunc(slices.Clone(labeled), func(addOn string) bool {
+		return addOn == except || c.Consent(addOn) != catalog.ByLabel
+	})
 }

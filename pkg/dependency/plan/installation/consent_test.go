@@ -4,8 +4,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func TestSetConsent(t *testing.T) {
@@ -36,5 +39,23 @@ func TestSetConsent(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestAwaited(t *testing.T) {
+	registered := []addonv1alpha1.ClusterManagementAddOn{
+		fixture.Specified(t, "labeled", "{installStrategy: {type: Placements, placements: [{namespace: places, name: labeled}]}}"),
+		fixture.Specified(t, "paused", "{installStrategy: {type: Manual}}"),
+		fixture.Specified(t, "self", "{installStrategy: {type: Placements, placements: [{namespace: places, name: labeled}]}}"),
+	}
+	expression := func(addOn string) string {
+		return "{requiredClusterSelector: {labelSelector: {matchExpressions: [{key: " + catalog.InstallLabel(addOn) + ", operator: Exists}]}}}"
+	}
+	placements := fixture.Decoded[[]clusterv1beta1.Placement](t, `[{metadata: {namespace: places, name: labeled}, spec: {
+  tolerations: [{operator: Exists}], predicates: [`+expression("labeled")+", "+expression("self")+"]}}]")
+	consented := catalog.New(registered).Consented(catalog.Placements{Items: placements})
+	got := Awaited(consented, []string{"labeled", "paused", "self", "unregistered"}, "self")
+	if diff := cmp.Diff([]string{"labeled"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

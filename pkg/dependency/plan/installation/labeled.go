@@ -4,6 +4,7 @@ import (
 	"time"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/undone"
 )
 
 // removalTime is the time that OCM may take to remove an add-on from a managed cluster after its label is removed.
@@ -49,7 +50,11 @@ func (f Facts) awaitInstallation(stored Installation, now time.Time) Decision {
 // decideUnlabeled decides if the label is missing. Either it is not written yet, or it was removed by Interlock or another
 // writer.
 func (f Facts) decideUnlabeled(stored Installation, now time.Time) Decision {
-	switch retry := stored.Since.Add(removalTime); {
+	forget := stored.Since.Add(removalTime)
+	if stored.Undone.Count > 0 { // OCM is still removing the add-on, and the removals are counted for longer
+		forget = stored.Undone.Retry.Add(undone.Within)
+	}
+	switch {
 	case len(f.Requests) == 0, stored.Phase == dependencyv1alpha1.PhaseRemoving, stored.Phase == dependencyv1alpha1.PhaseKept:
 		return Decision{}
 	case stored.Phase == dependencyv1alpha1.PhaseInstalled, stored.Phase == dependencyv1alpha1.PhaseUnused:
@@ -60,8 +65,8 @@ func (f Facts) decideUnlabeled(stored Installation, now time.Time) Decision {
 		return undo(stored, now)
 	case f.AddOn == nil:
 		return f.resume(stored, now)
-	case retry.After(now):
-		return Decision{Desired: &stored, NextCheck: retry}
+	case forget.After(now):
+		return Decision{Desired: &stored, NextCheck: forget}
 	}
 	return Decision{} // another Placement installs the add-on
 }

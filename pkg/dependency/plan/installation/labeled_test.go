@@ -73,7 +73,21 @@ func TestDecideByLabel(t *testing.T) {
 				needed(f)
 				placed(f)
 				f.Stored = stored(installing, undoneTimes(1, -time.Second), func(i *Installation) { i.Since = noon.Add(-time.Second) })
-			}), "Installing undone 1, again 12:00:59",
+			}), "Installing undone 1, again 12:59:59",
+		},
+		"NotRemovedForMinutes": {
+			unlabeled(func(f *Facts) {
+				needed(f)
+				placed(f)
+				f.Stored = stored(installing, undoneTimes(1, -5*time.Minute), func(i *Installation) { i.Since = noon.Add(-5 * time.Minute) })
+			}), "Installing undone 1, again 12:55:00",
+		},
+		"AlsoInstalledByAnotherPlacementForAnHour": {
+			unlabeled(func(f *Facts) {
+				needed(f)
+				placed(f)
+				f.Stored = stored(installing, undoneTimes(1, -time.Hour), func(i *Installation) { i.Since = noon.Add(-time.Hour) })
+			}), "none",
 		},
 		"LabelTakenAwayAgain": {
 			unlabeled(func(f *Facts) { needed(f); f.Stored = stored(installed, undoneTimes(1, -time.Minute)) }),

@@ -4,6 +4,7 @@ package ondemand
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -90,7 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	default:
 		next, err = r.reconcile(ctx, evaluator, key, now)
 	}
-	if !isRefusal(err) && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)) { // the cache is behind
+	if isBehind(err) {
 		return controllers.AfterConflict, nil
 	}
 	return controllers.At(next, now), err
@@ -116,4 +117,9 @@ func (r *Reconciler) reconcile(
 		r.follow(s, decision, err != nil)
 	}
 	return decision.NextCheck, err
+}
+
+// isBehind reports whether a reconcile ended because the cache is behind the stored objects.
+func isBehind(err error) bool {
+	return errors.Is(err, errCacheBehind) || !isRefusal(err) && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err))
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,6 +27,10 @@ const cacheDelay = time.Second
 
 // reviewed is the time after which a contradiction is reviewed again, at the latest. It can change without a different assessment.
 const reviewed = time.Minute
+
+// errCacheBehind is the failure of an installation if the managed cluster has add-ons, or labels that install them, that the
+// cache does not have yet. They could contradict the add-on.
+var errCacheBehind = errors.New("the cache is behind the managed cluster's add-ons")
 
 // decide decides on an installation. It reads expensive inputs only if a step follows: first from caches, and then, within
 // the bounds of the fleet, from the API server.
@@ -68,6 +74,7 @@ func (r *Reconciler) confirmForgotten(
 
 // confirm reads the inputs of a step from the API server, because caches may be behind.
 func (r *Reconciler) confirm(ctx context.Context, evaluator *evaluation.Evaluator, s *subject, step installation.Step) error {
+	reviewed := s.awaited
 	if err := r.confirmStored(ctx, s); err != nil {
 		return err
 	}
@@ -79,6 +86,12 @@ func (r *Reconciler) confirm(ctx context.Context, evaluator *evaluation.Evaluato
 	}
 	if step == installation.Remove {
 		return r.confirmRemoval(ctx, evaluator, s)
+	}
+	if !sets.New(reviewed...).HasAll(s.awaited...) {
+		return errCacheBehind
+	}
+	if err := loadLimit(ctx, r.Live, evaluator, s); err != nil {
+		return err
 	}
 	return r.confirmInstallation(ctx, evaluator, s)
 }
@@ -113,13 +126,13 @@ func (r *Reconciler) preview(
 	if err := r.loadApproval(ctx, evaluator, s, now); err != nil {
 		return decision, err
 	}
-	if err := r.loadLimit(ctx, evaluator, s); err != nil {
+	if err := loadLimit(ctx, r.Inputs, evaluator, s); err != nil {
 		return decision, err
 	}
 	if decision = installation.Decide(s.Facts, now); decision.Step != installation.Install {
 		return decision, nil
 	}
-	contradiction, next, err := r.Assessor.Contradiction(ctx, evaluator, s.key, now)
+	contradiction, next, err := r.Assessor.Contradiction(ctx, evaluator, s.key, s.awaited, now)
 	if err != nil {
 		return decision, err
 	}
@@ -150,8 +163,8 @@ func (r *Reconciler) confirmConsent(ctx context.Context, evaluator *evaluation.E
 	return nil
 }
 
-// confirmInstallation reads whether the dependents still request the installation, and whether another writer has
-// installed the add-on.
+// confirmInstallation reads whether the dependents still request the installation, and which add-ons other writers have
+// installed on the managed cluster.
 func (r *Reconciler) confirmInstallation(ctx context.Context, evaluator *evaluation.Evaluator, s *subject) error {
 	for _, request := range s.Requests {
 		current, err := declarations.Current(ctx, r.Live, evaluator, request.AddOn)
@@ -162,7 +175,25 @@ func (r *Reconciler) confirmInstallation(ctx context.Context, evaluator *evaluat
 			s.Cluster = installation.ClusterDoubtful
 		}
 	}
-	return r.confirmAddOn(ctx, s)
+	reviewed, err := r.Inputs.OnCluster(ctx, s.key.Namespace)
+	if err != nil {
+		return err
+	}
+	addOns := &metav1.PartialObjectMetadataList{}
+	addOns.SetGroupVersionKind(addonv1alpha1.GroupVersion.WithKind("ManagedClusterAddOnList"))
+	if err := r.Live.List(ctx, addOns, client.InNamespace(s.key.Namespace)); err != nil {
+		return fmt.Errorf("list add-ons on managed cluster %s: %w", s.key.Namespace, err)
+	}
+	s.AddOn = nil
+	for i := range addOns.Items {
+		switch key := client.ObjectKeyFromObject(&addOns.Items[i]); {
+		case key == s.key:
+			s.AddOn = presentBy(&addOns.Items[i].ObjectMeta)
+		case !slices.Contains(reviewed, key):
+			return errCacheBehind
+		}
+	}
+	return nil
 }
 
 // stillConsents reports whether the owner of an add-on consents in its stored registration.

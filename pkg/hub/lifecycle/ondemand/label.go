@@ -14,15 +14,16 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// loadLimit sets whether as many managed clusters have the label as the owner's Placement can select.
-func (r *Reconciler) loadLimit(ctx context.Context, evaluator *evaluation.Evaluator, s *subject) error {
+// loadLimit sets whether as many managed clusters have the label as the owner's Placement can select. reader is the cache, or
+// before a step the API server.
+func loadLimit(ctx context.Context, reader client.Reader, evaluator *evaluation.Evaluator, s *subject) error {
 	limit := evaluator.Labeled(s.key.Name).Limit()
 	if !s.ByLabel || s.Labeled || limit <= 0 {
 		return nil
 	}
 	var labeled clusterv1.ManagedClusterList
 	label := client.HasLabels{catalog.InstallLabel(s.key.Name)}
-	if err := r.Inputs.List(ctx, &labeled, label, client.UnsafeDisableDeepCopy); err != nil {
+	if err := reader.List(ctx, &labeled, label, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list managed clusters with the label of %s: %w", s.key.Name, err)
 	}
 	s.Full = len(labeled.Items) >= limit

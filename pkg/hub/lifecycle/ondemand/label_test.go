@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,16 +32,21 @@ func newLabelBench(t *testing.T, clusters, placements int) *bench {
 	b := newBench(t, clusters)
 	var listed string
 	for i := range placements {
-		placement := clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: fmt.Sprintf("base-%d", i)}}
-		placement.Spec.Tolerations = []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}}
-		placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
-			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{label: addonv1alpha1.InstallLabelValue}},
-		}}}
-		b.placements = append(b.placements, placement)
+		b.placements = append(b.placements, placementOf("base", i))
 		listed += fmt.Sprintf("{namespace: places, name: base-%d}, ", i)
 	}
 	b.register(t, b.placed(t, "{installStrategy: {type: Placements, placements: ["+listed+"]}}"), fixture.Specified(t, "leaf", needing))
 	return b
+}
+
+// placementOf is a Placement that selects the managed clusters with the label of an add-on.
+func placementOf(addOn string, i int) clusterv1beta1.Placement {
+	placement := clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "places", Name: fmt.Sprintf("%s-%d", addOn, i)}}
+	placement.Spec.Tolerations = []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}}
+	placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{catalog.InstallLabel(addOn): addonv1alpha1.InstallLabelValue}},
+	}}}
+	return placement
 }
 
 // placed is the registration of base with an install strategy, whose owner approves all changes.
@@ -84,14 +90,20 @@ func (b *bench) labeled(t *testing.T, i int) bool {
 	return fleet.HasInstallLabel(cluster, "base")
 }
 
-// setLabel has another writer set the label of the first managed cluster, or take it away.
+// setLabel has another writer set the label of base on the first managed cluster, or take it away.
 func (b *bench) setLabel(t *testing.T, set bool) {
+	t.Helper()
+	b.setLabelOf(t, "base", set)
+}
+
+func (b *bench) setLabelOf(t *testing.T, addOn string, set bool) {
 	t.Helper()
 	value := "null"
 	if set {
 		value = `"true"`
 	}
-	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, label, value))
+	labels := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, catalog.InstallLabel(addOn), value)
+	patch := client.RawPatch(types.MergePatchType, labels)
 	if err := b.hub.Patch(t.Context(), clusterOf(0), patch, client.FieldOwner("kubectl")); err != nil {
 		t.Fatal(err)
 	}
@@ -174,13 +186,26 @@ func TestALabelThatIsTakenAwayAtOnce(t *testing.T) {
 	}
 }
 
-// unlabeled reads managed clusters as they were before their labels.
-type unlabeled struct{ client.Reader }
+// unlabeled reads managed clusters as they were before they had a label.
+type unlabeled struct {
+	client.Reader
+
+	label string
+}
 
 func (u unlabeled) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	err := u.Reader.Get(ctx, key, object, options...)
 	if cluster, ok := object.(*clusterv1.ManagedCluster); ok {
-		delete(cluster.Labels, label)
+		delete(cluster.Labels, u.label)
+	}
+	return err
+}
+
+func (u unlabeled) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := u.Reader.List(ctx, list, options...)
+	isLabel := func(option client.ListOption) bool { _, ok := option.(client.HasLabels); return ok }
+	if clusters, ok := list.(*clusterv1.ManagedClusterList); ok && slices.ContainsFunc(options, isLabel) {
+		clusters.Items = nil
 	}
 	return err
 }
@@ -189,7 +214,7 @@ func (u unlabeled) Get(ctx context.Context, key client.ObjectKey, object client.
 func TestALabelThatTheCacheDoesNotHaveYet(t *testing.T) {
 	b := newLabelBench(t, 1, 2)
 	b.settle(t)
-	b.Inputs.Reader = hubcache.NewReader(unlabeled{b.hub})
+	b.Inputs.Reader = hubcache.NewReader(unlabeled{b.hub, label})
 	object := &dependencyv1alpha1.AddOnInstallation{}
 	if writes := b.settle(t); len(writes) > 0 {
 		t.Errorf("written %q", writes)
@@ -289,6 +314,20 @@ func TestOnePlacementIsLimited(t *testing.T) {
 	}
 	if waits != 2 {
 		t.Errorf("%d wait", waits)
+	}
+}
+
+// The limit holds where the cache does not have the newest labels yet.
+func TestOnePlacementIsLimitedByWhatIsStored(t *testing.T) {
+	b := newLabelBench(t, 101, 1)
+	b.Inputs.Reader = hubcache.NewReader(unlabeled{b.hub, label})
+	for range 12 {
+		if _, err := b.round(t, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.installed(t); got != 100 {
+		t.Errorf("installed on %d", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
@@ -25,6 +26,8 @@ type subject struct {
 	object *dependencyv1alpha1.AddOnInstallation
 	// dependents are the add-ons on the cluster that request it.
 	dependents []types.NamespacedName
+	// awaited are the other add-ons that OCM is about to install on the cluster, or has installed, because of a label.
+	awaited []string
 	// version is the resource version of the ManagedClusterAddOn, once its removal is confirmed.
 	version string
 }
@@ -66,6 +69,11 @@ func present(addOn *addonv1alpha1.ManagedClusterAddOn) *installation.Present {
 	if addOn == nil {
 		return nil
 	}
+	return presentBy(&addOn.ObjectMeta)
+}
+
+// presentBy describes a ManagedClusterAddOn by its metadata.
+func presentBy(addOn *metav1.ObjectMeta) *installation.Present {
 	return &installation.Present{
 		UID:        addOn.UID,
 		Generation: addOn.Generation,
@@ -96,6 +104,7 @@ func (r *Reconciler) describeCluster(evaluator *evaluation.Evaluator, s *subject
 		s.Cluster = installation.ClusterDoubtful
 	}
 	s.ClusterUID = cluster.UID
+	s.awaited = installation.Awaited(evaluator.Catalog, fleet.InstallLabels(cluster), s.key.Name)
 	s.SetConsent(evaluator.Consent(s.key.Name), fleet.HasInstallLabel(cluster, s.key.Name))
 }
 
