@@ -126,7 +126,7 @@ test-schedules: tools-present ## explore the schedules of installations with one
 
 .PHONY: test-crashes
 test-crashes: build ocm ## try every fault at every write of addon-manager, with two leaders for a moment too; make test tries crashes only
-	KUBEBUILDER_ASSETS=$(ASSETS) INTERLOCK_BIN=$(BIN) go test ./test/integration/crash -count=1 -timeout 60m -v -args -all-faults
+	KUBEBUILDER_ASSETS=$(ASSETS) INTERLOCK_BIN=$(BIN) go test ./test/integration/crash -count=1 -timeout 2h -v -args -all-faults -ginkgo.timeout 2h
 
 # The suites in which programs act on what others have written.
 SCRAMBLED ?= hub order protection installation guard stack

@@ -48,42 +48,54 @@ type trial struct {
 	cluster string
 }
 
-// begin prepares a managed cluster, and injects a fault at a write that follows.
-func (s scenario) begin(ctx context.Context, leading *leader, number int, fault faultproxy.Fault) *trial {
+// prepare prepares managed clusters for runs, at the same time. On a busy machine, a webhook may answer too late to let an AddOnTemplate
+// wait. Then other clusters are prepared.
+func (s scenario) prepare(ctx context.Context, leading *leader, count int) (prepared []string) {
 	GinkgoHelper()
-	t := &trial{scenario: s, leader: leading}
-	// On a busy machine, a webhook may answer too late to let an AddOnTemplate wait. Then another cluster is prepared.
 	for range 3 {
-		runCount++
-		t.cluster = fmt.Sprintf("run%d", runCount)
-		if t.prepare(ctx) {
+		clusters := make([]string, count-len(prepared))
+		for i := range clusters {
+			runCount++
+			clusters[i] = fmt.Sprintf("run%d", runCount)
+			ocmsuite.Accept(ctx, hub, clusters[i], nil)
+			for _, addOn := range s.installed {
+				create(ctx, clusters[i], addOn)
+			}
+		}
+		for _, cluster := range clusters {
+			if s.change != nil {
+				Eventually(state).WithArguments(ctx, cluster).Should(ContainSubstring(s.afterInstalled))
+				s.change(ctx, cluster)
+			}
+		}
+		for _, cluster := range clusters {
+			if s.isPrepared(ctx, cluster) {
+				prepared = append(prepared, cluster)
+			}
+		}
+		if len(prepared) == count {
 			break
 		}
 	}
-	if s.prepared != "" {
-		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(s.prepared))
-	}
-	t.calm()
-	leading.proxy.Inject(number, fault)
-	s.act(ctx, t.cluster)
-	return t
+	Expect(prepared).To(HaveLen(count), "the other clusters did not reach %q", s.prepared)
+	(&trial{leader: leading}).calm()
+	return prepared
 }
 
-// prepare installs the add-ons on the managed cluster. It reports whether the state before the user acts is reached.
-func (t *trial) prepare(ctx context.Context) bool {
-	GinkgoHelper()
-	ocmsuite.Accept(ctx, hub, t.cluster, nil)
-	for _, addOn := range t.installed {
-		create(ctx, t.cluster, addOn)
-	}
-	if t.change != nil {
-		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(t.afterInstalled))
-		t.change(ctx, t.cluster)
-	}
+// isPrepared waits for the state before the user acts. It reports whether the state is reached.
+func (s scenario) isPrepared(ctx context.Context, cluster string) bool {
 	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
-		current, err := state(ctx, t.cluster)
-		return strings.Contains(current, t.prepared), err
+		current, err := state(ctx, cluster)
+		return strings.Contains(current, s.prepared), err
 	}) == nil
+}
+
+// begin injects a fault at a write, and lets the user act.
+func (s scenario) begin(ctx context.Context, leading *leader, cluster string, number int, fault faultproxy.Fault) *trial {
+	GinkgoHelper()
+	leading.proxy.Inject(number, fault)
+	s.act(ctx, cluster)
+	return &trial{scenario: s, leader: leading, cluster: cluster}
 }
 
 // calm waits until addon-manager has written nothing for a while.
@@ -101,24 +113,25 @@ func (t *trial) calm() {
 // runUndisturbed runs a scenario without a fault, and returns its final state and the writes.
 func (s scenario) runUndisturbed(ctx context.Context, leading *leader) (end string, writes []faultproxy.Write) {
 	GinkgoHelper()
-	t := s.begin(ctx, leading, 0, faultproxy.NoFault)
+	t := s.begin(ctx, leading, s.prepare(ctx, leading, 1)[0], 0, faultproxy.NoFault)
 	for _, line := range s.final {
 		Eventually(state).WithArguments(ctx, t.cluster).Should(ContainSubstring(line))
 	}
 	t.calm()
-	writes = leading.proxy.Writes()
-	for _, write := range writes {
+	for _, write := range leading.proxy.Writes() {
 		Expect(write.Unchanged).To(BeFalse(), "%s has changed nothing", write)
 	}
 	end, err := state(ctx, t.cluster)
 	Expect(err).NotTo(HaveOccurred())
-	return end, writes
+	return end, leading.proxy.Changes()
 }
 
 // runDisturbed runs a scenario with a fault at a write. It returns the addon-manager that runs at the end.
-func (s scenario) runDisturbed(ctx context.Context, leading *leader, number int, fault faultproxy.Fault, end string) *leader {
+func (s scenario) runDisturbed(
+	ctx context.Context, leading *leader, cluster string, number int, fault faultproxy.Fault, end string,
+) *leader {
 	GinkgoHelper()
-	t := s.begin(ctx, leading, number, fault)
+	t := s.begin(ctx, leading, cluster, number, fault)
 	struck := leading.proxy.Struck()
 	// Other components write at the same time, so that a run may have one write fewer. Then no fault happens until it is quiet, and
 	// none must happen later.
@@ -182,9 +195,10 @@ var _ = DescribeTable("The end is the same wherever addon-manager ends, when it"
 	AddReportEntry("end", end)
 	Expect(writes).NotTo(BeEmpty())
 	for _, fault := range faults() {
+		clusters := s.prepare(ctx, leading, len(writes))
 		for i, write := range writes {
 			By(fmt.Sprintf("%s %d of %d: %s", fault, i+1, len(writes), write))
-			leading = s.runDisturbed(ctx, leading, i+1, fault, end)
+			leading = s.runDisturbed(ctx, leading, clusters[i], i+1, fault, end)
 		}
 	}
 }, scenarios())

@@ -58,9 +58,8 @@ func (u *uninstallation) begin(ctx context.Context) {
 		},
 		change: configure("x-leaf", "x-leaf-2"), afterInstalled: "add-on x-leaf has Upgradable=True",
 		prepared: "add-on x-leaf has Upgradable=False",
-		act:      func(context.Context, string) {},
 	}
-	u.cluster = s.begin(ctx, leading, 0, faultproxy.NoFault).cluster
+	u.cluster = s.prepare(ctx, leading, 1)[0]
 	for _, line := range []string{
 		"installation x-demand is Installed", "installation x-label is Installed", "label ", "add-on x-gated has Installable=False",
 		"add-on x-degraded has Degraded=True", "add-on x-unit has Available=False",
@@ -73,9 +72,16 @@ func (u *uninstallation) begin(ctx context.Context) {
 	Expect(hub.Client.Delete(ctx, lease)).To(Succeed())
 }
 
-// run uninstalls Interlock with a fault at a write. It returns the output, the writes and whether the fault happened. A crash kills the
-// process.
-func (u *uninstallation) run(number int, fault faultproxy.Fault) (output string, writes []faultproxy.Write, struck bool) {
+// attempt is the result of an uninstallation.
+type attempt struct {
+	output string
+	writes []faultproxy.Write
+	// struck is true if the fault has happened, and failed is true if the uninstallation has ended with an error because of it.
+	struck, failed bool
+}
+
+// run uninstalls Interlock with a fault at a write. A crash kills the process.
+func (u *uninstallation) run(number int, fault faultproxy.Fault) (a attempt) {
 	GinkgoHelper()
 	proxy, err := faultproxy.Start(hub.Config, nil, "/scale") // each run begins with it
 	Expect(err).NotTo(HaveOccurred())
@@ -91,7 +97,7 @@ func (u *uninstallation) run(number int, fault faultproxy.Fault) (output string,
 	select {
 	case <-uninstall.Done():
 	case <-proxy.Struck():
-		struck = true
+		a.struck = true
 		if fault.Crash() {
 			_ = uninstall.Kill() // it may have ended by itself, without a connection
 		}
@@ -99,10 +105,14 @@ func (u *uninstallation) run(number int, fault faultproxy.Fault) (output string,
 	}
 	content, err := os.ReadFile(log)
 	Expect(err).NotTo(HaveOccurred())
-	if !struck {
+	if !a.struck {
 		Expect(uninstall.Err()).NotTo(HaveOccurred(), "%s", content)
 	}
-	return string(content), proxy.Writes(), struck
+	for _, write := range proxy.Writes() {
+		Expect(write.Unchanged).To(BeFalse(), "%s has changed nothing", write)
+	}
+	a.output, a.writes, a.failed = string(content), proxy.Changes(), uninstall.Err() != nil
+	return a
 }
 
 // traces returns the state of the managed cluster, the admission rules, and the lease.
@@ -145,12 +155,10 @@ func (u *uninstallation) expectEnd(ctx context.Context, end string) {
 func (u *uninstallation) undisturbed(ctx context.Context, final []string) (string, []faultproxy.Write) {
 	GinkgoHelper()
 	u.begin(ctx)
-	output, writes, _ := u.run(0, faultproxy.NoFault)
+	undisturbed := u.run(0, faultproxy.NoFault)
+	output := undisturbed.output
 	AddReportEntry("output", output)
-	AddReportEntry("writes", fmt.Sprint(writes))
-	for _, write := range writes {
-		Expect(write.Unchanged).To(BeFalse(), "%s has changed nothing", write)
-	}
+	AddReportEntry("writes", fmt.Sprint(undisturbed.writes))
 	for _, line := range final {
 		Eventually(u.traces).WithArguments(ctx).Should(ContainSubstring(line), output)
 	}
@@ -160,24 +168,29 @@ func (u *uninstallation) undisturbed(ctx context.Context, final []string) (strin
 	end, err := u.traces(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	AddReportEntry("end", end)
-	return end, writes
+	return end, undisturbed.writes
 }
 
-// tryFaults uninstalls Interlock with each fault at each write, and once more if the first attempt failed.
-func (u *uninstallation) tryFaults(ctx context.Context, end string, writes []faultproxy.Write) {
+// tryFault uninstalls Interlock again and again, with a fault at a later write each time. If the uninstallation ends with an error, the
+// next one begins with the writes that are left. Otherwise it begins on another managed cluster.
+func (u *uninstallation) tryFault(ctx context.Context, fault faultproxy.Fault, end string, writes []faultproxy.Write) {
 	GinkgoHelper()
-	for _, fault := range faults() {
-		if fault == faultproxy.Held || fault == faultproxy.CrashAfter {
+	u.begin(ctx)
+	for position, number := 1, 1; ; position, number = position+1, number+1 {
+		Expect(position).To(BeNumerically("<=", len(writes)+1), "it does not end")
+		disturbed := u.run(number, fault)
+		switch {
+		case disturbed.failed:
+			number = 1
+			continue
+		case disturbed.struck:
+			u.expectEnd(ctx, end)
+			u.begin(ctx)
+			number = position
 			continue
 		}
-		for i, write := range writes {
-			By(fmt.Sprintf("%s %d of %d: %s", fault, i+1, len(writes), write))
-			u.begin(ctx)
-			if _, _, struck := u.run(i+1, fault); struck {
-				u.run(0, faultproxy.NoFault)
-			}
-			u.expectEnd(ctx, end)
-		}
+		u.expectEnd(ctx, end)
+		return
 	}
 }
 
@@ -197,12 +210,15 @@ var _ = DescribeTable("The end of an uninstallation is the same wherever it ends
 	u.begin(ctx)
 	for runs, struck := 0, true; struck; runs++ {
 		Expect(runs).To(BeNumerically("<=", len(writes)), "it does not end")
-		_, _, struck = u.run(after, faultproxy.CrashAfter)
+		struck = u.run(after, faultproxy.CrashAfter).struck
 	}
 	u.expectEnd(ctx, end)
 
-	if *allFaults {
-		u.tryFaults(ctx, end, writes)
+	for _, fault := range faults() {
+		if fault != faultproxy.Held && fault != faultproxy.CrashAfter {
+			By(fault.String() + " each write")
+			u.tryFault(ctx, fault, end, writes)
+		}
 	}
 },
 	Entry("keeps what it has installed", NodeTimeout(60*time.Minute), "keep", `add-on x-demand installed by ""`, "label "),

@@ -17,8 +17,7 @@ const (
 	NoFault Fault = iota
 	// CrashBefore is a crash of the program before its write arrives.
 	CrashBefore
-	// CrashAfter is a crash of the program before it receives the response. If the write has changed nothing, it happens at the next
-	// write that does.
+	// CrashAfter is a crash of the program after its write is stored, and before it receives the response.
 	CrashAfter
 	// Conflict is the response 409 of an API server that has stored nothing.
 	Conflict
@@ -67,13 +66,16 @@ func isWrite(r *http.Request, uncounted []string) bool {
 	return !r.URL.Query().Has("dryRun")
 }
 
+// follows reports whether the fault happens after the write is stored.
+func (f Fault) follows() bool { return f == CrashAfter || f == LostResponse }
+
 // write forwards a write, unless the fault happens at it.
 func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 	number, fault, released := p.count(r)
 	if fault.Crash() {
 		p.readLists()
 	}
-	if status, ok := statuses[fault]; ok && fault != LostResponse {
+	if status, ok := statuses[fault]; ok && !fault.follows() {
 		p.strike(number, int(status.Code))
 		respond(w, status)
 		return
@@ -89,31 +91,46 @@ func (p *Proxy) write(w http.ResponseWriter, r *http.Request) {
 	versionBefore := p.version(r)
 	p.forwarded.ServeHTTP(recording, r)
 	unchanged := versionBefore != "" && recording.code < http.StatusMultipleChoices && versionBefore == p.version(r)
-	if fault == CrashAfter && (unchanged || recording.code >= http.StatusMultipleChoices) {
-		p.postpone()
-	} else if fault == CrashAfter {
+	switch happens := p.stored(number, recording.code, unchanged); {
+	case happens && fault == CrashAfter:
 		p.die(number)
+	case happens:
+		p.strike(number, int(statuses[fault].Code))
+		respond(w, statuses[fault])
+	default:
+		recording.send(w)
 	}
-	if fault == LostResponse {
-		p.strike(number, int(statuses[LostResponse].Code))
-		respond(w, statuses[LostResponse])
-		return
-	}
-	p.responded(number, recording.code, unchanged)
-	recording.send(w)
 }
 
-// count counts a write. It returns the number of the write, the fault that happens at it, and the channel that
+// count counts a write. It returns the number of the write, the fault that may happen at it, and the channel that
 // releases held writes.
 func (p *Proxy) count(r *http.Request) (int, Fault, <-chan struct{}) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.writes = append(p.writes, Write{Method: r.Method, Path: r.URL.Path})
-	number, fault := len(p.writes), NoFault
-	if number == p.number {
-		fault = p.fault
+	if p.changes+1 != p.number {
+		return len(p.writes), NoFault, p.released
 	}
-	return number, fault, p.released
+	if !p.fault.follows() {
+		p.number = 0 // it happens now
+	}
+	return len(p.writes), p.fault, p.released
+}
+
+// stored records the response to a write. It reports whether a fault happens that follows the write.
+func (p *Proxy) stored(number, code int, unchanged bool) bool {
+	p.responded(number, code, unchanged)
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if unchanged || code >= http.StatusMultipleChoices {
+		return false
+	}
+	p.changes++
+	happens := p.changes == p.number && p.fault.follows()
+	if happens {
+		p.number = 0
+	}
+	return happens
 }
 
 // responded records the response to a write. Inject may have forgotten the write meanwhile.
@@ -125,19 +142,11 @@ func (p *Proxy) responded(number, code int, unchanged bool) {
 	}
 }
 
-// postpone makes the fault happen at the next write.
-func (p *Proxy) postpone() {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.number = len(p.writes) + 1
-}
-
 // strike records that the fault has happened.
 func (p *Proxy) strike(number, code int) {
 	p.responded(number, code, false)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.number = 0
 	close(p.struck)
 }
 

@@ -35,10 +35,12 @@ type Proxy struct {
 
 	mutex  sync.Mutex
 	writes []Write
-	// number and fault describe the next fault. number counts writes from 1. It is zero while no fault is injected.
-	number int
-	fault  Fault
-	struck chan struct{}
+	// changes is the number of writes that the API server has stored. number and fault describe the next fault. It happens at the first
+	// write after number-1 changes, or at the change with this number if the fault follows the write. Without a fault, number is zero.
+	changes int
+	number  int
+	fault   Fault
+	struck  chan struct{}
 	// released is closed when a held write may continue.
 	released chan struct{}
 	dead     bool
@@ -106,11 +108,12 @@ func (p *Proxy) Kubeconfig(folder string) (string, error) {
 // Close closes all connections.
 func (p *Proxy) Close() error { return p.server.Close() }
 
-// Inject makes a fault happen at a write, counted from now and from 1. Earlier writes are forgotten.
+// Inject makes a fault happen at a write. Only writes that change something are counted, from now and from 1. Earlier writes are
+// forgotten.
 func (p *Proxy) Inject(number int, fault Fault) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.writes, p.number, p.fault = nil, number, fault
+	p.writes, p.changes, p.number, p.fault = nil, 0, number, fault
 	p.struck, p.released = make(chan struct{}), make(chan struct{})
 }
 
@@ -132,6 +135,16 @@ func (p *Proxy) Disarm() bool {
 	default:
 		return false
 	}
+}
+
+// Changes returns the writes since the last call of Inject that the API server has stored.
+func (p *Proxy) Changes() (changes []Write) {
+	for _, write := range p.Writes() {
+		if write.Code > 0 && write.Code < http.StatusMultipleChoices && !write.Unchanged {
+			changes = append(changes, write)
+		}
+	}
+	return changes
 }
 
 // Release lets a held write continue.
