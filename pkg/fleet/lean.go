@@ -190,6 +190,11 @@ func LeanCRD(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	return lean
 }
 
+// LeanNamespace returns the metadata of a namespace that shows whether it is being deleted.
+func LeanNamespace(full *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta, ObjectMeta: leanMeta(full.ObjectMeta)}
+}
+
 // MaxAnnotation is the maximum length in bytes of an add-on's annotation that expressions
 // can read. Longer annotations have whole objects, for every add-on of the fleet. A version
 // is kept at any length, because the finding on a version that is too long names its length.

@@ -79,6 +79,11 @@ func CRD() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}}
 }
 
+// Namespace returns an empty object to read the metadata of a namespace into.
+func Namespace() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
+}
+
 // TemplateVersion implements Reader.
 func (o Objects) TemplateVersion(ctx context.Context, name string) (string, bool, error) {
 	template, err := get(ctx, o, "AddOnTemplate", types.NamespacedName{Name: name}, &addonv1alpha1.AddOnTemplate{})

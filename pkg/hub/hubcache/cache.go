@@ -24,6 +24,7 @@ func Options() cache.Options {
 		&addonv1alpha1.ClusterManagementAddOn{}: {Transform: strip(fleet.LeanRegistration)},
 		&addonv1alpha1.ManagedClusterAddOn{}:    {Transform: strip(new(sharing).managedClusterAddOn)},
 		&clusterv1.ManagedCluster{}:             {Transform: strip(fleet.LeanCluster)},
+		fleet.Namespace():                       {Transform: strip(fleet.LeanNamespace)}, // read with the lifecycle only
 	})
 }
 

@@ -206,6 +206,11 @@ func TestCacheKeepsOnlyNeededFields(t *testing.T) {
 	wantCRD.ObjectMeta = keptMeta()
 	wantCRD.Annotations = map[string]string{names.OCMVersion: "1.3.1"}
 
+	namespace := fleet.Namespace()
+	namespace.ObjectMeta = fullMeta()
+	wantNamespace := fleet.Namespace()
+	wantNamespace.ObjectMeta = keptMeta()
+
 	policy := &dependencyv1alpha1.AddOnDependencyPolicy{ObjectMeta: fullMeta()}
 	policy.Spec.Overrides = []dependencyv1alpha1.DependencyOverride{{AddOn: "leaf", Dependency: "base", Type: "Optional"}}
 	policy.Status.Conditions = conditions(dependencyv1alpha1.PolicyAccepted)
@@ -220,6 +225,7 @@ func TestCacheKeepsOnlyNeededFields(t *testing.T) {
 		{config, wantConfig},
 		{template, wantTemplate},
 		{crd, wantCRD},
+		{namespace, wantNamespace},
 		{decision, wantDecision},
 		{placement, wantPlacement},
 		{policy, wantPolicy},

@@ -6,12 +6,15 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	interlockv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/test/setup"
+	"open-cluster-management.io/interlock/test/setup/ocmsuite"
 )
 
 // holding is the finalizer of a component of the add-on itself.
@@ -67,6 +70,27 @@ var _ = Describe("The removal of add-ons", Ordered, func() {
 	}{{"with addon-agent", withAgent}, {"without addon-agent", withoutAgent}} {
 		Describe(entry.text, Ordered, func() { removesInOrder(entry.cluster) })
 	}
+
+	It("does not wait where the namespace of the managed cluster is being deleted, too", func(ctx context.Context) {
+		closing := managedCluster(managedCluster("namespace").uniqueName("closing")) // a second attempt needs another one
+		ocmsuite.Accept(ctx, hub, string(closing), nil)
+		base, leaf := closing.uniqueName("held-base"), closing.uniqueName("held-leaf")
+		register(ctx, base, "", false)
+		register(ctx, leaf, ordered(base), false)
+		Eventually(closing.dryRunGate).WithContext(ctx).WithArguments(leaf).Should(Equal(closed))
+		for _, name := range []string{base, leaf} {
+			closing.install(ctx, name)
+		}
+		Expect(closing.finalizers(ctx, base)).To(ContainElement(interlockv1alpha1.WaitForDependentsFinalizer))
+		closing.hold(ctx, leaf, true)
+		closing.remove(ctx, base)
+		closing.remove(ctx, leaf)
+		Eventually(closing.eventNotes).WithContext(ctx).WithArguments(base, "DeletionWaits").ShouldNot(BeEmpty())
+		Expect(hub.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: string(closing)}})).To(Succeed())
+		Eventually(closing.isDeleted).WithContext(ctx).WithArguments(base).Should(BeTrue())
+		Expect(closing.isDeleted(ctx, leaf)).To(BeFalse())
+		closing.hold(ctx, leaf, false)
+	}, NodeTimeout(time.Minute))
 
 	It("does not wait where no addon-manager leads, with and without addon-agent", func(ctx context.Context) {
 		Expect(manager.Stop(ctx)).To(Succeed())

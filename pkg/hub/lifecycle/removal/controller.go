@@ -24,6 +24,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/dependency/plan/teardown"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/hub/assess"
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
@@ -140,16 +141,15 @@ func abandoned(cluster *clusterv1.ManagedCluster) bool {
 
 // terminating reports whether the namespace of a managed cluster is being deleted.
 func (r *Reconciler) terminating(ctx context.Context, name string) (bool, error) {
-	namespace := &metav1.PartialObjectMetadata{}
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	err := r.Live.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	read := fleet.Namespace()
+	err := r.Live.Get(ctx, client.ObjectKey{Name: name}, read)
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("read namespace %s: %w", name, err)
 	}
-	return !namespace.DeletionTimestamp.IsZero(), nil
+	return !read.DeletionTimestamp.IsZero(), nil
 }
 
 // release removes Interlock's finalizer at the index.

@@ -3,6 +3,7 @@ package removal
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/kube/controllers"
 	"open-cluster-management.io/interlock/pkg/kube/trigger"
 )
@@ -21,17 +23,20 @@ import (
 const workers = 4
 
 type (
-	addOn          = *addonv1alpha1.ManagedClusterAddOn
-	cluster        = *clusterv1.ManagedCluster
-	addOnHandler   = handler.TypedFuncs[addOn, reconcile.Request]
-	clusterHandler = handler.TypedFuncs[cluster, reconcile.Request]
+	addOn            = *addonv1alpha1.ManagedClusterAddOn
+	cluster          = *clusterv1.ManagedCluster
+	metadata         = *metav1.PartialObjectMetadata
+	addOnHandler     = handler.TypedFuncs[addOn, reconcile.Request]
+	clusterHandler   = handler.TypedFuncs[cluster, reconcile.Request]
+	namespaceHandler = handler.TypedFuncs[metadata, reconcile.Request]
 )
 
 // SetupWithManager registers the controller. It begins with every add-on that is being deleted.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return controllers.Setup(mgr, "teardown", r, workers, controllers.RetryOnHub,
 		source.Kind(mgr.GetCache(), &addonv1alpha1.ManagedClusterAddOn{}, r.addOns()),
-		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()))
+		source.Kind(mgr.GetCache(), &clusterv1.ManagedCluster{}, r.clusters()),
+		source.Kind(mgr.GetCache(), fleet.Namespace(), r.namespaces()))
 }
 
 // addOns handles the events of add-ons. The beginning and the end of a deletion enqueue all add-ons on the cluster that are being deleted.
@@ -62,6 +67,21 @@ func (r *Reconciler) clusters() clusterHandler {
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[cluster], q trigger.Queue) {
+			r.enqueueOnCluster(ctx, e.Object.Name, q)
+		},
+	}
+}
+
+// namespaces handles the events of namespaces. The deletion of a managed cluster's namespace enqueues its add-ons. They may all be in
+// deletion already, so that it changes none of them.
+func (r *Reconciler) namespaces() namespaceHandler {
+	return namespaceHandler{
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[metadata], q trigger.Queue) {
+			if e.ObjectOld.DeletionTimestamp.IsZero() && !e.ObjectNew.DeletionTimestamp.IsZero() {
+				r.enqueueOnCluster(ctx, e.ObjectNew.Name, q)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[metadata], q trigger.Queue) {
 			r.enqueueOnCluster(ctx, e.Object.Name, q)
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/kube/trigger"
 	"open-cluster-management.io/interlock/test/triggertest"
 )
@@ -17,7 +18,9 @@ func TestEventsThatEnqueue(t *testing.T) {
 	detaching := joined(metav1.ConditionTrue)
 	detaching.DeletionTimestamp = deleted("x").DeletionTimestamp
 	b := newBench(t, deleted("base", theirs), deleted("other", theirs), object)
-	addOns, clusters := b.addOns(), b.clusters()
+	addOns, clusters, namespaces := b.addOns(), b.clusters(), b.namespaces()
+	active, terminating := fleet.Namespace(), fleet.Namespace()
+	active.Name, terminating.Name, terminating.DeletionTimestamp = "cluster1", "cluster1", detaching.DeletionTimestamp
 	deleting := []string{"cluster1/base", "cluster1/other"}
 	for name, test := range map[string]struct {
 		happens func(q trigger.Queue)
@@ -49,6 +52,15 @@ func TestEventsThatEnqueue(t *testing.T) {
 		}, []string{}},
 		"the cluster is gone": {func(q trigger.Queue) {
 			clusters.Delete(t.Context(), event.TypedDeleteEvent[cluster]{Object: joined("True")}, q)
+		}, deleting},
+		"the namespace is being deleted": {func(q trigger.Queue) {
+			namespaces.Update(t.Context(), event.TypedUpdateEvent[metadata]{ObjectOld: active, ObjectNew: terminating}, q)
+		}, deleting},
+		"the namespace is still being deleted": {func(q trigger.Queue) {
+			namespaces.Update(t.Context(), event.TypedUpdateEvent[metadata]{ObjectOld: terminating, ObjectNew: terminating}, q)
+		}, []string{}},
+		"the namespace is gone": {func(q trigger.Queue) {
+			namespaces.Delete(t.Context(), event.TypedDeleteEvent[metadata]{Object: terminating}, q)
 		}, deleting},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -121,8 +121,10 @@ func (u *uninstallation) removeInstalled(
 		changed, err = u.handOver(ctx, addOn)
 		return false, changed, err
 	}
-	if err := u.patch(ctx, addOn, map[string]any{"annotations": map[string]any{addonv1alpha1.ForceAnnotation: forced}}); err != nil {
-		return false, false, err
+	if addOn.GetAnnotations()[addonv1alpha1.ForceAnnotation] != forced { // an interrupted uninstallation has set it
+		if err := u.patch(ctx, addOn, map[string]any{"annotations": map[string]any{addonv1alpha1.ForceAnnotation: forced}}); err != nil {
+			return false, false, err
+		}
 	}
 	uid, version := addOn.GetUID(), addOn.GetResourceVersion() // after the patch
 	return true, true, u.hub.Delete(ctx, addOn, client.Preconditions{UID: &uid, ResourceVersion: &version})
