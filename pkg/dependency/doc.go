@@ -1,5 +1,5 @@
-// Package dependency is the house of the decisions on dependencies. It has no code of its own, but seven rooms. The packages of a room use
-// those of the same room and of the rooms before it:
+// Package dependency has the decisions on dependencies, in seven folders of packages. A package may import packages of its own folder
+// and of the folders above it in this list:
 //
 //	graph        nodes and edges: order, reachability, cycles
 //	declaration  one ClusterManagementAddOn: parsing, validation, ranges, CEL expressions, settings, policies
@@ -9,5 +9,5 @@
 //	plan         changes: installations, removals and their steps, reviews, suggestions
 //	resolution   versions that go together, without a hub
 //
-// All of it is pure: no client, no logger, no clock. The time comes in as a value. The rules are those of OCM's add-on dependency proposal.
+// None of them has a client, a logger or a clock: times are arguments. They implement the rules of OCM's add-on dependency proposal.
 package dependency

@@ -54,8 +54,8 @@ type Memory interface {
 	Back(cluster string, status metav1.ConditionStatus) time.Time
 	// Found returns when the hub first observed an add-on in the state that a loss of its cluster leaves.
 	Found(addOn types.NamespacedName) time.Time
-	// RunningTemplate returns the AddOnTemplate that counts during a rollout: the one that ran before, or at a first installation the one
-	// that is being installed. It is empty if it is unknown.
+	// RunningTemplate returns the AddOnTemplate that counts during a rollout. That is the former AddOnTemplate, or the new one at a first
+	// installation. It is empty if it is unknown.
 	RunningTemplate(addOn types.NamespacedName) string
 	// Lapse returns when an add-on in the observed state became unavailable.
 	Lapse(addOn types.NamespacedName, observed *evaluation.Observation) evaluation.Lapse

@@ -183,8 +183,8 @@ func exampleOf(hub *snapshot.Snapshot, cluster string, step cause.Step) example 
 	return shown
 }
 
-// explainsMore reports whether an example explains more than another one with the same cause. That is so for an edge that requests the
-// installation.
+// explainsMore reports whether an example explains more than another one with the same cause. The example of an edge that requests the
+// installation explains more.
 func (e example) explainsMore(other example) bool {
 	return other.finding == nil || e.finding.Stopped() && !other.finding.Stopped() ||
 		e.stored != "" && other.stored == "" && !other.finding.Stopped()

@@ -56,7 +56,7 @@ type Version struct {
 	Former bool
 }
 
-// Watcher has one watch for each lease that a controller needs. It is safe for
+// Watcher watches each lease that a controller needs by itself. It is safe for
 // concurrent use.
 type Watcher struct {
 	clients            map[Place]coordinationv1client.LeasesGetter

@@ -44,7 +44,7 @@ func (c *choice) addFlags(flags *pflag.FlagSet) {
 // variableName is the pattern of OCM for names of variables.
 var variableName = regexp.MustCompile(`^[a-zA-Z_][_a-zA-Z0-9]*$`)
 
-// complete reads the flags. Its error is one of how the verb was called.
+// complete reads the flags. Its error is a wrong use of the verb.
 func (c *choice) complete(addOns []string) (err error) {
 	switch {
 	case c.template == "" && c.version == "" && len(c.variables) == 0:

@@ -14,7 +14,7 @@ import (
 
 // Declaration is the compiled declaration of one ClusterManagementAddOn.
 type Declaration struct {
-	// Dependencies has one entry per name, with default types and in the declared order. It is empty for an
+	// Dependencies has an entry for each name, with default types and in the declared order. It is empty for an
 	// invalid declaration.
 	Dependencies []addonv1alpha1.AddonDependency
 	// Requirements are the declared requirements on the platform. It is nil without requirements.

@@ -20,7 +20,7 @@ type Edge struct {
 	Dependency addonv1alpha1.AddonDependency
 	// AddOn is the add-on of the dependency. It is empty for an API and for alternatives.
 	AddOn string
-	// Alternatives are edges of which any satisfies this edge, in the declared order.
+	// Alternatives are edges in the declared order. Any of them satisfies this edge.
 	Alternatives []Edge
 	// Versions is the range of accepted versions. A nil range accepts all.
 	Versions *versions.Range

@@ -46,7 +46,7 @@ func Check(path string) error {
 	return nil
 }
 
-// isOpenFile reports whether the path is that of an open file of this process.
+// isOpenFile reports whether the path names an open file of this process.
 func isOpenFile(path string) bool {
 	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }

@@ -90,8 +90,8 @@ func RunE(complete func(args []string) error, run func(context.Context) error) f
 	}
 }
 
-// isUnknownArgument reports whether an error is one of cobra's own errors about
-// arguments and sub-commands. They have no type.
+// isUnknownArgument reports whether cobra made an error about arguments or
+// sub-commands. These errors have no type.
 func isUnknownArgument(err error) bool {
 	text := err.Error()
 	return slices.ContainsFunc([]string{"unknown command ", "required flag(s) ", "accepts ", "requires at least "},

@@ -22,7 +22,7 @@ type Drop struct {
 }
 
 // Prune appends a JSON value to target without the parts to drop. API servers write compact
-// JSON. A value that is not compact is appended whole, and so are members whose names
+// JSON. A value that is not compact is appended whole, like members whose names
 // contain escapes.
 func Prune(target, value []byte, drop *Drop) []byte {
 	p := pruner{input: value, output: target}

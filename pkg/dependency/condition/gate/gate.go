@@ -61,8 +61,8 @@ func Unknown(value string) Decision {
 // Removed is the decision on an add-on that waited, and whose gate annotation was removed.
 var Removed = Decision{Open, ReasonOpened, "There is no gate, because annotation " + addonv1alpha1.GateAnnotation + " was removed."}
 
-// Ungated decides on an add-on that waited and no longer has a closed gate. value is the value of its annotation, if it
-// has one.
+// Ungated decides on an add-on that waited and no longer has a closed gate. value is the value of its annotation, if there
+// is any.
 func Ungated(value string, annotated bool) Decision {
 	switch {
 	case !annotated:

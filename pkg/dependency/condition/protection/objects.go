@@ -22,7 +22,7 @@ const maxCount = 1e15
 // CountingPage explains how a provider lets addon-agent count objects.
 const CountingPage = "https://github.com/open-cluster-management-io/interlock/blob/main/docs/author-guide.md#let-addon-agent-count-objects"
 
-// Existing returns the reports of a managed cluster on the add-on's kinds of which objects exist or may exist.
+// Existing returns the reports of a managed cluster on the add-on's kinds, if objects of the kind exist or may exist.
 func Existing(declared *catalog.Catalog, addOn string, reported []dependencyv1alpha1.ObjectsFact) []dependencyv1alpha1.ObjectsFact {
 	provided := declared.Provided(addOn)
 	return slices.DeleteFunc(slices.Clone(reported), func(fact dependencyv1alpha1.ObjectsFact) bool {

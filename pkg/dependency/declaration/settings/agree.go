@@ -13,7 +13,7 @@ import (
 type Variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"`
-	// Problem is the reason why the variable has no value. It is empty if it has one.
+	// Problem is the reason why the variable has no value. It is empty otherwise.
 	Problem string `json:"problem,omitempty"`
 	// Sealed is whether no other writer may change the variable.
 	Sealed bool `json:"sealed,omitempty"`

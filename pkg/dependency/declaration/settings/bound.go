@@ -34,7 +34,7 @@ func (u Undone) foreign(now time.Time) bool {
 // Next returns the record to store with the next write, outside a pause. undoneNow is whether another writer has undone the settings. If
 // that makes Interlock give them up, the result has a new pause, and the write has to leave the settings as they are.
 func (u Undone) Next(now time.Time, undoneNow bool) Undone {
-	now = now.UTC().Truncate(time.Second) // the stored time is the one that the event shows
+	now = now.UTC().Truncate(time.Second) // the event shows the stored time
 	lastEvent := u.Last
 	if u.Again.After(lastEvent) {
 		lastEvent = u.Again

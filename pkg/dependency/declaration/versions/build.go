@@ -9,7 +9,7 @@ import (
 // alternative is a part of a range between two "||".
 type alternative struct {
 	constraints *semver.Constraints
-	// build is set if the alternative is one exact version with build metadata, such as 5.0.0+a. Then it means this build only.
+	// build is set if the alternative is an exact version with build metadata, such as 5.0.0+a. Then it means this build only.
 	// Comparisons ignore build metadata, as semantic versioning says, and an exact version is a name.
 	build *semver.Version
 }
@@ -34,7 +34,7 @@ func buildAlternatives(text string, includePrereleases bool) []alternative {
 	return alternatives
 }
 
-// exactBuild returns the version of a range that is one exact version with build metadata, or nil.
+// exactBuild returns the version of a range that is an exact version with build metadata, or nil.
 func exactBuild(text string) *semver.Version {
 	if version := exactVersion(text); version != nil && version.Metadata() != "" {
 		return version

@@ -17,7 +17,7 @@ func ExactVersions(text string) []*semver.Version {
 	return exact
 }
 
-// exactVersion returns the version of a range that is one exact version, or nil.
+// exactVersion returns the version of a range that is an exact version, or nil.
 func exactVersion(text string) *semver.Version {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "="))
 	version, err := semver.StrictNewVersion(strings.TrimPrefix(text, "v"))

@@ -130,7 +130,7 @@ func (c *Cluster) isSelected(addOn string) (selected, ok bool) {
 	return c.Selected(addOn)
 }
 
-// userPlacements returns the Placements that install an add-on, without the ones that select its InstallLabel.
+// userPlacements returns the Placements that install an add-on and do not select its InstallLabel.
 func userPlacements(registered *catalog.Catalog, addOn string) []types.NamespacedName {
 	labeled := registered.Labeled(addOn).Placements
 	return slices.DeleteFunc(slices.Clone(registered.Install(addOn).Placements), func(placement types.NamespacedName) bool {
