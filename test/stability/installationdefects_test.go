@@ -16,16 +16,16 @@ func TestDefectsOfInstallationsAreFound(t *testing.T) {
 	manual := func(interventions uint8) InstallationWorld {
 		return InstallationWorld{Removable: true, OneLeader: true, Interventions: interventions}
 	}
-	deciding := func(change func(*installation.Facts)) func(*installationModel) {
+	deciding := func(change func(*installation.Inputs)) func(*installationModel) {
 		return func(m *installationModel) {
-			m.rule = func(facts installation.Facts, now time.Time) installation.Decision {
+			m.rule = func(facts installation.Inputs, now time.Time) installation.Decision {
 				change(&facts)
 				return installation.Decide(facts, now)
 			}
 		}
 	}
 	unconfirmed := func(m *installationModel) {
-		m.confirmation = func(*installation.Facts, installation.Step, installationObjects) {}
+		m.confirmation = func(*installation.Inputs, installation.Step, installationObjects) {}
 	}
 	for name, test := range map[string]struct {
 		world  InstallationWorld
@@ -36,13 +36,15 @@ func TestDefectsOfInstallationsAreFound(t *testing.T) {
 		"InstallsByItsCache":      {labeled(1), unconfirmed, "acts without consent"},
 		"ActsOnALostCluster":      {manual(1), unconfirmed, "acts on a lost cluster"},
 		"RemovesWhatIsHandedOver": {manual(3), unconfirmed, "removes an add-on that was handed over"},
-		"IgnoresConsent":          {manual(2), deciding(func(f *installation.Facts) { f.Consents = true }), "acts without consent"},
+		"IgnoresConsent":          {manual(2), deciding(func(f *installation.Inputs) { f.Consents = true }), "acts without consent"},
 		"IgnoresUsers": {
-			labeled(1), deciding(func(f *installation.Facts) { f.Use = installation.Unused }), "removes an add-on that others use",
+			labeled(1), deciding(func(f *installation.Inputs) { f.Use = installation.Unused }), "removes an add-on that others use",
 		},
-		"IgnoresOtherWriters":      {manual(2), deciding(ignoreChanges), "removes an add-on that another writer has taken over"},
-		"NeverRemoves":             {manual(1), deciding(func(f *installation.Facts) { f.Use = installation.Used }), "what no add-on uses stays"},
-		"NeverApproved":            {labeled(0), deciding(func(f *installation.Facts) { f.Approved = false }), "a dependent waits for ever"},
+		"IgnoresOtherWriters": {manual(2), deciding(ignoreChanges), "removes an add-on that another writer has taken over"},
+		"NeverRemoves": {
+			manual(1), deciding(func(f *installation.Inputs) { f.Use = installation.Used }), "what no add-on uses stays",
+		},
+		"NeverApproved":            {labeled(0), deciding(func(f *installation.Inputs) { f.Approved = false }), "a dependent waits for ever"},
 		"ForgetsEveryInstallation": {manual(0), forgetting, "an add-on has no record"},
 		"AlternatesForEver":        {labeled(0), alternating, "never ends"},
 		"IgnoresAnotherLeader":     {labeled(2), ignoreFormerLeader, "a label has no record"},
@@ -61,7 +63,7 @@ func TestDefectsOfInstallationsAreFound(t *testing.T) {
 	}
 }
 
-func ignoreChanges(facts *installation.Facts) {
+func ignoreChanges(facts *installation.Inputs) {
 	if facts.AddOn != nil {
 		unchanged := *facts.AddOn
 		unchanged.Generation, unchanged.TakenOver = 1, false
@@ -71,7 +73,7 @@ func ignoreChanges(facts *installation.Facts) {
 
 // forgetting deletes the record of an add-on that is installed.
 func forgetting(m *installationModel) {
-	m.rule = func(facts installation.Facts, now time.Time) installation.Decision {
+	m.rule = func(facts installation.Inputs, now time.Time) installation.Decision {
 		if facts.AddOn != nil && facts.Stored != nil {
 			return installation.Decision{}
 		}
@@ -81,7 +83,7 @@ func forgetting(m *installationModel) {
 
 // alternating sets the phase back again and again.
 func alternating(m *installationModel) {
-	m.rule = func(facts installation.Facts, now time.Time) installation.Decision {
+	m.rule = func(facts installation.Inputs, now time.Time) installation.Decision {
 		decision := installation.Decide(facts, now)
 		if facts.Stored != nil && decision.Desired != nil && facts.Stored.Phase == "Installed" && decision.Step == installation.Rest {
 			changed := *decision.Desired

@@ -123,15 +123,15 @@ func (c clusterObject) state() installation.Cluster {
 	case c.UID == 0:
 		return installation.ClusterDetached
 	case c.Lost:
-		return installation.ClusterDoubtful
+		return installation.ClusterUncertain
 	}
 	return installation.ClusterReady
 }
 
 // facts returns the inputs that addon-manager loads from its caches. It reads the absence of an add-on that it
 // installed from the API server.
-func (m *installationModel) facts(cached, hub installationObjects) installation.Facts {
-	facts := installation.Facts{
+func (m *installationModel) facts(cached, hub installationObjects) installation.Inputs {
+	facts := installation.Inputs{
 		Stored: cached.Record.stored(m.removal), AddOn: cached.AddOn.present(), Cluster: cached.Cluster.state(), ClusterUID: uidOf(cached.Cluster.UID),
 		Missing: cached.AddOn.UID == 0, Use: used(cached), Consents: cached.Owner == consenting, Keep: !m.Removable && cached.Owner != unregistered,
 		Approved: true, RemovalApproved: true, Delay: graceOfRemoval, Labeled: cached.Cluster.labeled(),
@@ -157,7 +157,7 @@ func used(objects installationObjects) installation.Use {
 }
 
 // confirm reads the inputs of a step again from the API server.
-func (m *installationModel) confirm(facts *installation.Facts, step installation.Step, hub installationObjects) {
+func (m *installationModel) confirm(facts *installation.Inputs, step installation.Step, hub installationObjects) {
 	facts.AddOn, facts.Stored = hub.AddOn.present(), hub.Record.stored(m.removal)
 	facts.Consents = facts.Consents && hub.Owner == consenting
 	m.confirmCluster(facts, hub)
@@ -172,7 +172,7 @@ func (m *installationModel) confirm(facts *installation.Facts, step installation
 	}
 }
 
-func (m *installationModel) confirmCluster(facts *installation.Facts, hub installationObjects) {
+func (m *installationModel) confirmCluster(facts *installation.Inputs, hub installationObjects) {
 	facts.Cluster, facts.ClusterUID, facts.Labeled = hub.Cluster.state(), uidOf(hub.Cluster.UID), hub.Cluster.labeled()
 	facts.ByLabel = facts.ByLabel || m.Labeled && facts.Labeled
 }

@@ -12,8 +12,8 @@ type installationModel struct {
 	InstallationWorld
 	removal addonv1alpha1.DependencyRemoval
 	// rule is the decision, and confirmation the reads before a step. Tests of defects replace them.
-	rule         func(installation.Facts, time.Time) installation.Decision
-	confirmation func(*installation.Facts, installation.Step, installationObjects)
+	rule         func(installation.Inputs, time.Time) installation.Decision
+	confirmation func(*installation.Inputs, installation.Step, installationObjects)
 	steps        []step[InstallationState]
 }
 

@@ -9,11 +9,11 @@ import (
 // SetConsent sets how the owner of the add-on lets Interlock install it, and whether the managed cluster has the label that
 // installs it. A label that Interlock has set counts as long as it is there: if the owner pauses the Placements that select
 // it, the add-on is installed by the label still, and nobody consents to a change.
-func (f *Facts) SetConsent(consent catalog.Consent, labeled bool) {
-	ours := labeled && f.Stored != nil && !f.Stored.LabeledSince.IsZero()
-	f.Labeled = labeled
-	f.ByLabel = consent == catalog.ByLabel || labeled && consent != catalog.ByAnnotation || ours
-	f.Consents = consent == catalog.ByLabel || consent == catalog.ByAnnotation && !ours
+func (inputs *Inputs) SetConsent(consent catalog.Consent, labeled bool) {
+	ours := labeled && inputs.Stored != nil && !inputs.Stored.LabeledSince.IsZero()
+	inputs.Labeled = labeled
+	inputs.ByLabel = consent == catalog.ByLabel || labeled && consent != catalog.ByAnnotation || ours
+	inputs.Consents = consent == catalog.ByLabel || consent == catalog.ByAnnotation && !ours
 }
 
 // Awaited returns the add-ons that OCM installs on a managed cluster because of its labels, except for one add-on. labeled

@@ -32,9 +32,9 @@ func TestSetConsent(t *testing.T) {
 		"PausedAndLabelTakenAway": {consent: catalog.ByAnnotation, stored: stored(installed, setLabel), consents: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			facts := Facts{Stored: test.stored}
+			facts := Inputs{Stored: test.stored}
 			facts.SetConsent(test.consent, test.labeled)
-			want := Facts{Stored: test.stored, Labeled: test.labeled, Consents: test.consents, ByLabel: test.byLabel}
+			want := Inputs{Stored: test.stored, Labeled: test.labeled, Consents: test.consents, ByLabel: test.byLabel}
 			if diff := cmp.Diff(want, facts); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -58,78 +58,78 @@ type Decision struct {
 
 // Decide decides on an installation. As long as the state of the managed cluster is certain, the decision depends only on
 // the stored state. So it can be repeated at any time.
-func Decide(f Facts, now time.Time) Decision {
+func Decide(inputs Inputs, now time.Time) Decision {
 	switch {
-	case f.Cluster == ClusterDetached, f.Stored != nil && f.Stored.ClusterUID != f.ClusterUID:
+	case inputs.Cluster == ClusterDetached, inputs.Stored != nil && inputs.Stored.ClusterUID != inputs.ClusterUID:
 		return Decision{}
-	case f.Stored == nil:
-		return f.begin(now)
-	case f.ByLabel:
-		return f.decideLabeled(now)
-	case f.AddOn == nil:
-		return f.decideAbsent(now)
+	case inputs.Stored == nil:
+		return inputs.begin(now)
+	case inputs.ByLabel:
+		return inputs.decideLabeled(now)
+	case inputs.AddOn == nil:
+		return inputs.decideAbsent(now)
 	default:
-		return f.decidePresent(now)
+		return inputs.decidePresent(now)
 	}
 }
 
 // begin decides if nothing is stored. If the add-on is installed, another writer installed it.
-func (f Facts) begin(now time.Time) Decision {
-	if f.AddOn != nil || !f.Missing || len(f.Requests) == 0 {
+func (inputs Inputs) begin(now time.Time) Decision {
+	if inputs.AddOn != nil || !inputs.Missing || len(inputs.Requests) == 0 {
 		return Decision{}
 	}
-	if blocker := f.blocker(); blocker != NotBlocked {
+	if blocker := inputs.blocker(); blocker != NotBlocked {
 		return Decision{Blocker: blocker}
 	}
-	return f.install(Installation{ClusterUID: f.ClusterUID}, now)
+	return inputs.install(Installation{ClusterUID: inputs.ClusterUID}, now)
 }
 
 // install returns the decision to begin an installation.
-func (f Facts) install(desired Installation, now time.Time) Decision {
-	desired.Requests = f.Requests
+func (inputs Inputs) install(desired Installation, now time.Time) Decision {
+	desired.Requests = inputs.Requests
 	desired.enter(dependencyv1alpha1.PhaseInstalling, now)
 	return Decision{Desired: &desired, Step: Install, Begins: true}
 }
 
 // blocker returns the reason why an installation may not begin. Two more are decided elsewhere: GivenUpForAWhile by resume,
 // and Delayed by the bounds of the fleet.
-func (f Facts) blocker() Blocker {
+func (inputs Inputs) blocker() Blocker {
 	switch {
-	case f.Cluster == ClusterDenied:
+	case inputs.Cluster == ClusterDenied:
 		return DeniedByPolicy
-	case !f.Consents:
+	case !inputs.Consents:
 		return NeedsConsent
-	case f.Full:
+	case inputs.Full:
 		return NeedsPlacement
-	case f.Cluster != ClusterReady:
+	case inputs.Cluster != ClusterReady:
 		return ClusterInDoubt
-	case f.Contradiction != "":
+	case inputs.Contradiction != "":
 		return Contradiction
-	case !f.Approved:
+	case !inputs.Approved:
 		return NeedsApproval
 	}
 	return NotBlocked
 }
 
 // decideAbsent decides if an installation is stored, but no ManagedClusterAddOn exists.
-func (f Facts) decideAbsent(now time.Time) Decision {
-	stored := *f.Stored
-	if len(f.Requests) == 0 || stored.Phase == dependencyv1alpha1.PhaseRemoving || stored.Phase == dependencyv1alpha1.PhaseKept {
+func (inputs Inputs) decideAbsent(now time.Time) Decision {
+	stored := *inputs.Stored
+	if len(inputs.Requests) == 0 || stored.Phase == dependencyv1alpha1.PhaseRemoving || stored.Phase == dependencyv1alpha1.PhaseKept {
 		return Decision{}
 	}
-	stored.Requests = f.Requests
+	stored.Requests = inputs.Requests
 	if stored.Phase == dependencyv1alpha1.PhaseInstalled || stored.Phase == dependencyv1alpha1.PhaseUnused {
-		return undo(stored, now)
+		return countUndone(stored, now)
 	}
-	return f.resume(stored, now)
+	return inputs.resume(stored, now)
 }
 
 // resume continues an installation that was begun, or given up for a while.
-func (f Facts) resume(stored Installation, now time.Time) Decision {
+func (inputs Inputs) resume(stored Installation, now time.Time) Decision {
 	if stored.Phase == dependencyv1alpha1.PhaseGivenUp && stored.Undone.Retry.After(now) {
 		return Decision{Desired: &stored, Blocker: GivenUpForAWhile, NextCheck: stored.Undone.Retry}
 	}
-	blocker := f.blocker()
+	blocker := inputs.blocker()
 	switch {
 	case blocker != NotBlocked && stored.Undone.Count == 0 && blocker != ClusterInDoubt:
 		return Decision{Blocker: blocker}
@@ -138,11 +138,11 @@ func (f Facts) resume(stored Installation, now time.Time) Decision {
 	case stored.Phase == dependencyv1alpha1.PhaseInstalling:
 		return Decision{Desired: &stored, Step: Install}
 	}
-	return f.install(stored, now)
+	return inputs.install(stored, now)
 }
 
-// undo counts a removal of the add-on by another writer. It installs the add-on again, now or later.
-func undo(stored Installation, now time.Time) Decision {
+// countUndone counts a removal of the add-on by another writer. It installs the add-on again, now or later.
+func countUndone(stored Installation, now time.Time) Decision {
 	if now.Sub(stored.Undone.Retry) > undone.Within {
 		stored.Undone.Count = 0
 	}
@@ -158,37 +158,37 @@ func undo(stored Installation, now time.Time) Decision {
 }
 
 // decidePresent decides if an installation is stored and a ManagedClusterAddOn exists.
-func (f Facts) decidePresent(now time.Time) Decision {
-	desired := *f.Stored
+func (inputs Inputs) decidePresent(now time.Time) Decision {
+	desired := *inputs.Stored
 	switch {
-	case f.AddOn.UID != desired.UID && !f.AddOn.Ours: // another writer has installed the add-on
+	case inputs.AddOn.UID != desired.UID && !inputs.AddOn.Ours: // another writer has installed the add-on
 		return Decision{}
-	case f.AddOn.Deleted:
+	case inputs.AddOn.Deleted:
 		return Decision{Desired: &desired}
-	case f.AddOn.UID != desired.UID: // Interlock created the add-on, or a backup was restored
+	case inputs.AddOn.UID != desired.UID: // Interlock created the add-on, or a backup was restored
 		isKept := desired.Phase == dependencyv1alpha1.PhaseKept
-		if desired = desired.Created(f.AddOn.UID, now); isKept {
+		if desired = desired.Created(inputs.AddOn.UID, now); isKept {
 			desired.enter(dependencyv1alpha1.PhaseKept, now)
 		}
 	}
-	if f.AddOn.TakenOver || !f.AddOn.Ours || f.AddOn.Generation > desired.Generation {
+	if inputs.AddOn.TakenOver || !inputs.AddOn.Ours || inputs.AddOn.Generation > desired.Generation {
 		desired = desired.Kept(now)
 	}
-	if len(f.Requests) > 0 {
-		desired.Requests = f.Requests
+	if len(inputs.Requests) > 0 {
+		desired.Requests = inputs.Requests
 	}
 	if desired.Phase == dependencyv1alpha1.PhaseKept {
 		return Decision{Desired: &desired}
 	}
-	return f.decideUse(desired, now)
+	return inputs.decideUse(desired, now)
 }
 
 // decideUse decides on the removal of an add-on that no other writer has changed.
-func (f Facts) decideUse(desired Installation, now time.Time) Decision {
+func (inputs Inputs) decideUse(desired Installation, now time.Time) Decision {
 	switch {
-	case f.Use == UseUnknown && len(f.Requests) == 0 && f.Cluster == ClusterReady:
+	case inputs.Use == UseUnknown && len(inputs.Requests) == 0 && inputs.Cluster == ClusterReady:
 		return Decision{Desired: &desired}
-	case len(f.Requests) > 0 || f.Use != Unused || f.Cluster != ClusterReady || !f.Consents || f.keeps(desired):
+	case len(inputs.Requests) > 0 || inputs.Use != Unused || inputs.Cluster != ClusterReady || !inputs.Consents || inputs.keeps(desired):
 		desired.UnusedSince = time.Time{}
 		desired.enter(dependencyv1alpha1.PhaseInstalled, now)
 		return Decision{Desired: &desired}
@@ -199,10 +199,10 @@ func (f Facts) decideUse(desired Installation, now time.Time) Decision {
 		desired.UnusedSince = now
 	}
 	desired.enter(dependencyv1alpha1.PhaseUnused, now)
-	switch due := desired.UnusedSince.Add(f.Delay); {
+	switch due := desired.UnusedSince.Add(inputs.Delay); {
 	case due.After(now):
 		return Decision{Desired: &desired, NextCheck: due}
-	case !f.RemovalApproved:
+	case !inputs.RemovalApproved:
 		return Decision{Desired: &desired, Blocker: NeedsApproval}
 	}
 	desired.enter(dependencyv1alpha1.PhaseRemoving, now)
@@ -211,8 +211,8 @@ func (f Facts) decideUse(desired Installation, now time.Time) Decision {
 
 // keeps reports whether an edge keeps the add-on that it installed. It can be a declared edge, or an edge of the last
 // requests.
-func (f Facts) keeps(stored Installation) bool {
-	return f.Keep || slices.ContainsFunc(stored.Requests, func(request dependencyv1alpha1.InstallationRequest) bool {
+func (inputs Inputs) keeps(stored Installation) bool {
+	return inputs.Keep || slices.ContainsFunc(stored.Requests, func(request dependencyv1alpha1.InstallationRequest) bool {
 		return request.Removal != addonv1alpha1.DependencyRemovalWithLastDependent
 	})
 }

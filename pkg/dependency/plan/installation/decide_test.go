@@ -32,13 +32,13 @@ func requests(removal addonv1alpha1.DependencyRemoval) []dependencyv1alpha1.Inst
 }
 
 // ready is a managed cluster with nothing in the way.
-func ready(change func(*Facts)) Facts {
-	f := Facts{ClusterUID: "cluster", Consents: true, Approved: true, RemovalApproved: true, Delay: time.Hour, Use: Unused}
-	change(&f)
-	return f
+func ready(change func(*Inputs)) Inputs {
+	i := Inputs{ClusterUID: "cluster", Consents: true, Approved: true, RemovalApproved: true, Delay: time.Hour, Use: Unused}
+	change(&i)
+	return i
 }
 
-func needed(f *Facts) { f.Requests, f.Missing, f.Use = requests(remove), true, Used }
+func needed(i *Inputs) { i.Requests, i.Missing, i.Use = requests(remove), true, Used }
 
 func stored(phase dependencyv1alpha1.InstallationPhase, change ...func(*Installation)) *Installation {
 	i := &Installation{Requests: requests(remove), Phase: phase, Since: noon.Add(-time.Minute), ClusterUID: "cluster"}
@@ -51,7 +51,7 @@ func stored(phase dependencyv1alpha1.InstallationPhase, change ...func(*Installa
 	return i
 }
 
-func present(f *Facts) { f.AddOn = &Present{UID: "a", Generation: 1, Ours: true} }
+func present(i *Inputs) { i.AddOn = &Present{UID: "a", Generation: 1, Ours: true} }
 
 func unusedFor(d time.Duration) func(*Installation) {
 	return func(i *Installation) { i.UnusedSince = noon.Add(-d) }
@@ -86,134 +86,138 @@ func (d Decision) String() string {
 
 func TestDecide(t *testing.T) {
 	for name, test := range map[string]struct {
-		facts Facts
+		facts Inputs
 		want  string
 	}{
-		"NotNeeded":         {ready(func(*Facts) {}), "none"},
+		"NotNeeded":         {ready(func(*Inputs) {}), "none"},
 		"Needed":            {ready(needed), "Installing, install, begins"},
-		"Satisfied":         {ready(func(f *Facts) { needed(f); f.Missing = false }), "none"},
-		"InstalledByOthers": {ready(func(f *Facts) { needed(f); present(f) }), "none"},
-		"NeedsConsent":      {ready(func(f *Facts) { needed(f); f.Consents = false }), "none, NeedsConsent"},
-		"Denied":            {ready(func(f *Facts) { needed(f); f.Cluster = ClusterDenied }), "none, DeniedByPolicy"},
-		"InDoubt":           {ready(func(f *Facts) { needed(f); f.Cluster = ClusterDoubtful }), "none, ClusterInDoubt"},
-		"Detached":          {ready(func(f *Facts) { needed(f); f.Cluster = ClusterDetached }), "none"},
-		"Contradicts":       {ready(func(f *Facts) { needed(f); f.Contradiction = "it does" }), "none, Contradiction"},
-		"NeedsApproval":     {ready(func(f *Facts) { needed(f); f.Approved = false }), "none, NeedsApproval"},
+		"Satisfied":         {ready(func(i *Inputs) { needed(i); i.Missing = false }), "none"},
+		"InstalledByOthers": {ready(func(i *Inputs) { needed(i); present(i) }), "none"},
+		"NeedsConsent":      {ready(func(i *Inputs) { needed(i); i.Consents = false }), "none, NeedsConsent"},
+		"Denied":            {ready(func(i *Inputs) { needed(i); i.Cluster = ClusterDenied }), "none, DeniedByPolicy"},
+		"InDoubt":           {ready(func(i *Inputs) { needed(i); i.Cluster = ClusterUncertain }), "none, ClusterInDoubt"},
+		"Detached":          {ready(func(i *Inputs) { needed(i); i.Cluster = ClusterDetached }), "none"},
+		"Contradicts":       {ready(func(i *Inputs) { needed(i); i.Contradiction = "it does" }), "none, Contradiction"},
+		"NeedsApproval":     {ready(func(i *Inputs) { needed(i); i.Approved = false }), "none, NeedsApproval"},
 
-		"CrashBeforeInstalling": {ready(func(f *Facts) { needed(f); f.Stored = stored(installing) }), "Installing, install"},
-		"CrashAfterInstalling":  {ready(func(f *Facts) { needed(f); present(f); f.Stored = stored(installing) }), "Installed"},
+		"CrashBeforeInstalling": {ready(func(i *Inputs) { needed(i); i.Stored = stored(installing) }), "Installing, install"},
+		"CrashAfterInstalling":  {ready(func(i *Inputs) { needed(i); present(i); i.Stored = stored(installing) }), "Installed"},
 		"AnotherWriterWasFirst": {
-			ready(func(f *Facts) { needed(f); f.AddOn = &Present{UID: "b"}; f.Stored = stored(installing) }), "none",
+			ready(func(i *Inputs) { needed(i); i.AddOn = &Present{UID: "b"}; i.Stored = stored(installing) }), "none",
 		},
-		"NeededNoMoreBeforeInstalling": {ready(func(f *Facts) { f.Stored = stored(installing) }), "none"},
+		"NeededNoMoreBeforeInstalling": {ready(func(i *Inputs) { i.Stored = stored(installing) }), "none"},
 		"ConsentWithdrawnBefore": {
-			ready(func(f *Facts) { needed(f); f.Consents = false; f.Stored = stored(installing) }), "none, NeedsConsent",
+			ready(func(i *Inputs) { needed(i); i.Consents = false; i.Stored = stored(installing) }), "none, NeedsConsent",
 		},
 		"LostBefore": {
-			ready(func(f *Facts) { needed(f); f.Cluster = ClusterDoubtful; f.Stored = stored(installing) }), "Installing, ClusterInDoubt",
+			ready(func(i *Inputs) { needed(i); i.Cluster = ClusterUncertain; i.Stored = stored(installing) }), "Installing, ClusterInDoubt",
 		},
 		"AnotherClusterOfTheName": {
-			ready(func(f *Facts) { needed(f); f.ClusterUID = "other"; f.Stored = stored(installing) }), "none",
+			ready(func(i *Inputs) { needed(i); i.ClusterUID = "other"; i.Stored = stored(installing) }), "none",
 		},
 
-		"Installed": {ready(func(f *Facts) { needed(f); present(f); f.Stored = stored(installed) }), "Installed"},
-		"IsDeleted": {ready(func(f *Facts) { needed(f); present(f); f.AddOn.Deleted = true; f.Stored = stored(installed) }), "Installed"},
-		"Undone":    {ready(func(f *Facts) { needed(f); f.Stored = stored(installed) }), "Installing undone 1"},
+		"Installed": {ready(func(i *Inputs) { needed(i); present(i); i.Stored = stored(installed) }), "Installed"},
+		"IsDeleted": {ready(func(i *Inputs) { needed(i); present(i); i.AddOn.Deleted = true; i.Stored = stored(installed) }), "Installed"},
+		"Undone":    {ready(func(i *Inputs) { needed(i); i.Stored = stored(installed) }), "Installing undone 1"},
 		"UndoneAgain": {
-			ready(func(f *Facts) { needed(f); f.Stored = stored(installed, undoneTimes(1, -time.Minute)) }),
+			ready(func(i *Inputs) { needed(i); i.Stored = stored(installed, undoneTimes(1, -time.Minute)) }),
 			"GivenUp undone 2, GivenUp, again 13:00:00",
 		},
 		"UndoneMuchLater": {
-			ready(func(f *Facts) { needed(f); f.Stored = stored(installed, undoneTimes(2, -2*time.Hour)) }), "Installing undone 1",
+			ready(func(i *Inputs) { needed(i); i.Stored = stored(installed, undoneTimes(2, -2*time.Hour)) }), "Installing undone 1",
 		},
 		"GivenUp": {
-			ready(func(f *Facts) { needed(f); f.Stored = stored(givenUp, undoneTimes(2, time.Minute)) }),
+			ready(func(i *Inputs) { needed(i); i.Stored = stored(givenUp, undoneTimes(2, time.Minute)) }),
 			"GivenUp undone 2, GivenUp, again 12:01:00",
 		},
 		"TriedAgain": {
-			ready(func(f *Facts) { needed(f); f.Stored = stored(givenUp, undoneTimes(2, -time.Second)) }),
+			ready(func(i *Inputs) { needed(i); i.Stored = stored(givenUp, undoneTimes(2, -time.Second)) }),
 			"Installing undone 2, install, begins",
 		},
 		"GivenUpAndDenied": {
-			ready(func(f *Facts) {
-				needed(f)
-				f.Cluster = ClusterDenied
-				f.Stored = stored(givenUp, undoneTimes(2, -time.Second))
+			ready(func(i *Inputs) {
+				needed(i)
+				i.Cluster = ClusterDenied
+				i.Stored = stored(givenUp, undoneTimes(2, -time.Second))
 			}),
 			"GivenUp undone 2, DeniedByPolicy",
 		},
 		"RestoredFromABackup": {
-			ready(func(f *Facts) {
-				needed(f)
-				f.AddOn = &Present{UID: "b", Generation: 1, Ours: true}
-				f.Stored = stored(installed)
+			ready(func(i *Inputs) {
+				needed(i)
+				i.AddOn = &Present{UID: "b", Generation: 1, Ours: true}
+				i.Stored = stored(installed)
 			}),
 			"Installed",
 		},
 		"ReplacedByAnotherWriter": {
-			ready(func(f *Facts) { needed(f); f.AddOn = &Present{UID: "b"}; f.Stored = stored(installed) }), "none",
+			ready(func(i *Inputs) { needed(i); i.AddOn = &Present{UID: "b"}; i.Stored = stored(installed) }), "none",
 		},
-		"TakenOver": {ready(func(f *Facts) { present(f); f.AddOn.Generation = 2; f.Stored = stored(notUsed) }), "Kept"},
+		"TakenOver": {ready(func(i *Inputs) { present(i); i.AddOn.Generation = 2; i.Stored = stored(notUsed) }), "Kept"},
 		"TakenOverByItsLabels": {
-			ready(func(f *Facts) { present(f); f.AddOn.TakenOver = true; f.Stored = stored(notUsed, unusedFor(time.Hour)) }), "Kept",
+			ready(func(i *Inputs) {
+				present(i)
+				i.AddOn.TakenOver = true
+				i.Stored = stored(notUsed, unusedFor(time.Hour))
+			}), "Kept",
 		},
-		"LabelRemoved": {ready(func(f *Facts) { present(f); f.AddOn.Ours = false; f.Stored = stored(installed) }), "Kept"},
+		"LabelRemoved": {ready(func(i *Inputs) { present(i); i.AddOn.Ours = false; i.Stored = stored(installed) }), "Kept"},
 		"CrashAfterInstallingAndTakenOver": {
-			ready(func(f *Facts) { needed(f); present(f); f.AddOn.Generation = 2; f.Stored = stored(installing) }), "Kept",
+			ready(func(i *Inputs) { needed(i); present(i); i.AddOn.Generation = 2; i.Stored = stored(installing) }), "Kept",
 		},
 		"KeptAndRestoredFromABackup": {
-			ready(func(f *Facts) { f.AddOn = &Present{UID: "b", Generation: 1, Ours: true}; f.Stored = stored(kept) }), "Kept",
+			ready(func(i *Inputs) { i.AddOn = &Present{UID: "b", Generation: 1, Ours: true}; i.Stored = stored(kept) }), "Kept",
 		},
-		"Kept":           {ready(func(f *Facts) { present(f); f.AddOn.Generation = 2; f.Stored = stored(kept) }), "Kept"},
-		"KeptAndRemoved": {ready(func(f *Facts) { needed(f); f.Stored = stored(kept) }), "none"},
+		"Kept":           {ready(func(i *Inputs) { present(i); i.AddOn.Generation = 2; i.Stored = stored(kept) }), "Kept"},
+		"KeptAndRemoved": {ready(func(i *Inputs) { needed(i); i.Stored = stored(kept) }), "none"},
 
-		"Unused": {ready(func(f *Facts) { present(f); f.Stored = stored(installed) }), "Unused, again 13:00:00"},
+		"Unused": {ready(func(i *Inputs) { present(i); i.Stored = stored(installed) }), "Unused, again 13:00:00"},
 		"UnusedForAWhile": {
-			ready(func(f *Facts) { present(f); f.Stored = stored(notUsed, unusedFor(time.Minute)) }), "Unused, again 12:59:00",
+			ready(func(i *Inputs) { present(i); i.Stored = stored(notUsed, unusedFor(time.Minute)) }), "Unused, again 12:59:00",
 		},
 		"UnusedSinceTomorrow": {
-			ready(func(f *Facts) { present(f); f.Stored = stored(notUsed, unusedFor(-24*time.Hour)) }), "Unused, again 13:00:00",
+			ready(func(i *Inputs) { present(i); i.Stored = stored(notUsed, unusedFor(-24*time.Hour)) }), "Unused, again 13:00:00",
 		},
 		"UsedAgain": {
-			ready(func(f *Facts) { present(f); f.Use = Used; f.Stored = stored(notUsed, unusedFor(time.Minute)) }), "Installed",
+			ready(func(i *Inputs) { present(i); i.Use = Used; i.Stored = stored(notUsed, unusedFor(time.Minute)) }), "Installed",
 		},
 		"UseNotKnown": {
-			ready(func(f *Facts) { present(f); f.Use = UseUnknown; f.Stored = stored(notUsed, unusedFor(2*time.Hour)) }), "Unused",
+			ready(func(i *Inputs) { present(i); i.Use = UseUnknown; i.Stored = stored(notUsed, unusedFor(2*time.Hour)) }), "Unused",
 		},
 		"LostWhileUnused": {
-			ready(func(f *Facts) {
-				present(f)
-				f.Cluster = ClusterDoubtful
-				f.Stored = stored(notUsed, unusedFor(2*time.Hour))
+			ready(func(i *Inputs) {
+				present(i)
+				i.Cluster = ClusterUncertain
+				i.Stored = stored(notUsed, unusedFor(2*time.Hour))
 			}), "Installed",
 		},
-		"KeptByItsEdge": {ready(func(f *Facts) { present(f); f.Keep = true; f.Stored = stored(installed) }), "Installed"},
+		"KeptByItsEdge": {ready(func(i *Inputs) { present(i); i.Keep = true; i.Stored = stored(installed) }), "Installed"},
 		"KeptByItsLastRequest": {
-			ready(func(f *Facts) {
-				present(f)
-				f.Stored = stored(installed, func(i *Installation) { i.Requests = requests(keep) })
+			ready(func(i *Inputs) {
+				present(i)
+				i.Stored = stored(installed, func(i *Installation) { i.Requests = requests(keep) })
 			}), "Installed",
 		},
 		"RemovalBegins": {
-			ready(func(f *Facts) { present(f); f.Stored = stored(notUsed, unusedFor(time.Hour)) }), "Removing, remove, begins",
+			ready(func(i *Inputs) { present(i); i.Stored = stored(notUsed, unusedFor(time.Hour)) }), "Removing, remove, begins",
 		},
 		"RemovalNeedsApproval": {
-			ready(func(f *Facts) {
-				present(f)
-				f.RemovalApproved = false
-				f.Stored = stored(notUsed, unusedFor(time.Hour))
+			ready(func(i *Inputs) {
+				present(i)
+				i.RemovalApproved = false
+				i.Stored = stored(notUsed, unusedFor(time.Hour))
 			}),
 			"Unused, NeedsApproval",
 		},
 		"CrashBeforeRemoving": {
-			ready(func(f *Facts) { present(f); f.Stored = stored(removing, unusedFor(time.Hour)) }), "Removing, remove",
+			ready(func(i *Inputs) { present(i); i.Stored = stored(removing, unusedFor(time.Hour)) }), "Removing, remove",
 		},
 		"UsedBeforeRemoving": {
-			ready(func(f *Facts) { needed(f); present(f); f.Stored = stored(removing, unusedFor(time.Hour)) }), "Installed",
+			ready(func(i *Inputs) { needed(i); present(i); i.Stored = stored(removing, unusedFor(time.Hour)) }), "Installed",
 		},
-		"Removed":              {ready(func(f *Facts) { f.Stored = stored(removing) }), "none"},
-		"NeededOnceRemoved":    {ready(func(f *Facts) { needed(f); f.Stored = stored(removing) }), "none"},
-		"UnusedAndUninstalled": {ready(func(f *Facts) { f.Stored = stored(notUsed) }), "none"},
+		"Removed":              {ready(func(i *Inputs) { i.Stored = stored(removing) }), "none"},
+		"NeededOnceRemoved":    {ready(func(i *Inputs) { needed(i); i.Stored = stored(removing) }), "none"},
+		"UnusedAndUninstalled": {ready(func(i *Inputs) { i.Stored = stored(notUsed) }), "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, Decide(test.facts, noon).String()); diff != "" {
@@ -223,8 +227,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// eachFacts calls a function with every combination of facts.
-func eachFacts(visit func(Facts)) {
+// eachInputs calls a function with every combination of inputs.
+func eachInputs(visit func(Inputs)) {
 	var installations []*Installation
 	for _, phase := range []dependencyv1alpha1.InstallationPhase{"", installing, installed, notUsed, removing, kept, givenUp} {
 		for _, unused := range []time.Duration{0, time.Minute, 2 * time.Hour} {
@@ -254,32 +258,32 @@ func eachFacts(visit func(Facts)) {
 		}
 	}
 	for _, installation := range append(installations, nil) {
-		eachOf(installation, absent, func(bit func(int) bool, f *Facts) {
-			f.Missing, f.Consents, f.Approved, f.RemovalApproved = bit(0), bit(1), bit(2), true
+		eachOf(installation, absent, func(bit func(int) bool, i *Inputs) {
+			i.Missing, i.Consents, i.Approved, i.RemovalApproved = bit(0), bit(1), bit(2), true
 			if bit(3) {
-				f.Contradiction = "it does"
+				i.Contradiction = "it does"
 			}
 		}, visit)
-		eachOf(installation, present, func(bit func(int) bool, f *Facts) {
-			f.Missing, f.Consents, f.Approved, f.Keep, f.RemovalApproved = true, bit(1), true, bit(2), bit(3)
+		eachOf(installation, present, func(bit func(int) bool, i *Inputs) {
+			i.Missing, i.Consents, i.Approved, i.Keep, i.RemovalApproved = true, bit(1), true, bit(2), bit(3)
 		}, visit)
 	}
 }
 
 // eachOf calls a function with the stored installation and every combination of add-on, cluster, use and bits.
-func eachOf(installation *Installation, addOns []*Present, set func(bit func(int) bool, f *Facts), visit func(Facts)) {
+func eachOf(installation *Installation, addOns []*Present, set func(bit func(int) bool, i *Inputs), visit func(Inputs)) {
 	for _, addOn := range addOns {
 		for bits := range 1 << 5 {
 			bit := func(n int) bool { return bits>>n&1 == 1 }
-			for _, cluster := range []Cluster{ClusterReady, ClusterDetached, ClusterDenied, ClusterDoubtful} {
+			for _, cluster := range []Cluster{ClusterReady, ClusterDetached, ClusterDenied, ClusterUncertain} {
 				for _, use := range []Use{UseUnknown, Used, Unused} {
-					f := Facts{Stored: installation, AddOn: addOn, Cluster: cluster, ClusterUID: "cluster", Delay: time.Hour}
-					set(bit, &f)
-					f.Use = use
+					i := Inputs{Stored: installation, AddOn: addOn, Cluster: cluster, ClusterUID: "cluster", Delay: time.Hour}
+					set(bit, &i)
+					i.Use = use
 					if bit(4) {
-						f.Requests = requests(remove)
+						i.Requests = requests(remove)
 					}
-					visit(f)
+					visit(i)
 					if addOn == nil {
 						break // its use does not matter
 					}
@@ -289,21 +293,21 @@ func eachOf(installation *Installation, addOns []*Present, set func(bit func(int
 	}
 }
 
-// For every combination of facts: Interlock installs nothing without consent, in doubt, or over an existing add-on. It
+// For every combination of inputs: Interlock installs nothing without consent, in doubt, or over an existing add-on. It
 // removes no add-on that is used, that another writer owns, or that any edge keeps. A repeated decision has the same
 // result.
 func TestDecideEverything(t *testing.T) {
 	count := 0
-	decide := func(f Facts) {
+	decide := func(i Inputs) {
 		count++
-		d := Decide(f, noon)
-		if wrong := broken(f, d); wrong != "" {
-			t.Fatalf("%s: %s\n%+v\nstored %+v\nadd-on %+v", wrong, d, f, f.Stored, f.AddOn)
+		d := Decide(i, noon)
+		if wrong := broken(i, d); wrong != "" {
+			t.Fatalf("%s: %s\n%+v\nstored %+v\nadd-on %+v", wrong, d, i, i.Stored, i.AddOn)
 		}
-		if d.Desired == nil && f.Stored == nil {
+		if d.Desired == nil && i.Stored == nil {
 			return
 		}
-		stored := f
+		stored := i
 		stored.Stored = d.Desired
 		second := Decide(stored, noon)
 		for range 2 { // an undone or deleted installation may begin anew
@@ -314,46 +318,46 @@ func TestDecideEverything(t *testing.T) {
 			second = Decide(stored, noon)
 		}
 		if !reflect.DeepEqual(second.Desired, stored.Stored) {
-			t.Fatalf("has no end: %s\n%+v\nstored %+v", d, f, f.Stored)
+			t.Fatalf("has no end: %s\n%+v\nstored %+v", d, i, i.Stored)
 		}
 	}
-	eachFacts(func(f Facts) {
-		decide(f)
-		f.ByLabel = true
-		decide(f)
-		f.Labeled = true
-		decide(f)
+	eachInputs(func(i Inputs) {
+		decide(i)
+		i.ByLabel = true
+		decide(i)
+		i.Labeled = true
+		decide(i)
 	})
 	t.Logf("%d combinations", count)
 }
 
-func broken(f Facts, d Decision) string {
-	acts := f.Cluster == ClusterReady && f.Consents
+func broken(i Inputs, d Decision) string {
+	acts := i.Cluster == ClusterReady && i.Consents
 	switch d.Step {
 	case Install:
 		switch {
-		case !acts || f.Contradiction != "" || !f.Approved || f.Full:
+		case !acts || i.Contradiction != "" || !i.Approved || i.Full:
 			return "installs what is blocked"
-		case f.ByLabel && f.Labeled && f.Stored != nil:
+		case i.ByLabel && i.Labeled && i.Stored != nil:
 			return "labels what is labeled"
-		case f.AddOn != nil || len(f.Requests) == 0:
+		case i.AddOn != nil || len(i.Requests) == 0:
 			return "installs what nobody needs"
 		case d.Desired == nil || d.Desired.Phase != installing:
 			return "installs what is not stored"
 		}
 	case Remove:
 		switch {
-		case !acts || f.Keep || f.Use != Unused || f.keeps(*f.Stored):
+		case !acts || i.Keep || i.Use != Unused || i.keeps(*i.Stored):
 			return "removes what is kept"
-		case f.ByLabel && !f.Labeled:
+		case i.ByLabel && !i.Labeled:
 			return "removes what is removed"
-		case f.ByLabel && f.AddOn != nil && !f.AddOn.Deleted && (f.AddOn.TakenOver || f.AddOn.Generation > f.Stored.Generation):
+		case i.ByLabel && i.AddOn != nil && !i.AddOn.Deleted && (i.AddOn.TakenOver || i.AddOn.Generation > i.Stored.Generation):
 			return "removes what another writer has"
-		case f.ByLabel:
-		case f.AddOn == nil || f.AddOn.UID != f.Stored.UID || f.AddOn.Generation > f.Stored.Generation ||
-			f.AddOn.Deleted || f.AddOn.TakenOver || !f.AddOn.Ours:
+		case i.ByLabel:
+		case i.AddOn == nil || i.AddOn.UID != i.Stored.UID || i.AddOn.Generation > i.Stored.Generation ||
+			i.AddOn.Deleted || i.AddOn.TakenOver || !i.AddOn.Ours:
 			return "removes what another writer has"
-		case d.Desired == nil || d.Desired.Phase != removing || f.Stored.Phase != removing && f.Stored.UnusedSince.Add(f.Delay).After(noon):
+		case d.Desired == nil || d.Desired.Phase != removing || i.Stored.Phase != removing && i.Stored.UnusedSince.Add(i.Delay).After(noon):
 			return "removes too soon"
 		}
 	case Rest:

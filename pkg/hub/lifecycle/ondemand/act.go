@@ -79,7 +79,7 @@ func (r *Reconciler) restoreNeeded(ctx context.Context, evaluator *evaluation.Ev
 	if err := errors.Join(r.confirmCluster(ctx, evaluator, s), r.confirmAddOn(ctx, s)); err != nil {
 		return err
 	}
-	if installation.Decide(s.Facts, r.Clock.Now()).Desired == nil {
+	if installation.Decide(s.Inputs, r.Clock.Now()).Desired == nil {
 		return nil
 	}
 	s.object = nil

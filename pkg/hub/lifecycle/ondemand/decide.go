@@ -54,7 +54,7 @@ func (r *Reconciler) decide(
 	if err := r.confirm(ctx, evaluator, s, decision.Step); err != nil {
 		return installation.Decision{}, err
 	}
-	return installation.Decide(s.Facts, now), nil
+	return installation.Decide(s.Inputs, now), nil
 }
 
 // confirmForgotten decides again by the API server before an AddOnInstallation is deleted. Otherwise, a label or an add-on
@@ -65,7 +65,7 @@ func (r *Reconciler) confirmForgotten(
 	if err := errors.Join(r.confirmCluster(ctx, evaluator, s), r.confirmAddOn(ctx, s)); err != nil {
 		return installation.Decision{}, err
 	}
-	decision := installation.Decide(s.Facts, now)
+	decision := installation.Decide(s.Inputs, now)
 	if decision.Step != installation.Rest {
 		return installation.Decision{Desired: s.Stored, NextCheck: now.Add(cacheDelay)}, nil
 	}
@@ -119,7 +119,7 @@ func (r *Reconciler) preview(
 	ctx context.Context, evaluator *evaluation.Evaluator, s *subject, now time.Time,
 ) (installation.Decision, error) {
 	s.Approved, s.RemovalApproved = true, true
-	decision := installation.Decide(s.Facts, now)
+	decision := installation.Decide(s.Inputs, now)
 	if decision.Step == installation.Rest {
 		return decision, nil
 	}
@@ -129,7 +129,7 @@ func (r *Reconciler) preview(
 	if err := loadLimit(ctx, r.Inputs, evaluator, s); err != nil {
 		return decision, err
 	}
-	if decision = installation.Decide(s.Facts, now); decision.Step != installation.Install {
+	if decision = installation.Decide(s.Inputs, now); decision.Step != installation.Install {
 		return decision, nil
 	}
 	contradiction, next, err := r.Assessor.Contradiction(ctx, evaluator, s.key, s.awaited, now)
@@ -137,9 +137,9 @@ func (r *Reconciler) preview(
 		return decision, err
 	}
 	if s.Contradiction = contradiction.Message; !contradiction.Reviewed {
-		s.Cluster = installation.ClusterDoubtful
+		s.Cluster = installation.ClusterUncertain
 	}
-	if decision = installation.Decide(s.Facts, now); decision.Step == installation.Rest && decision.NextCheck.IsZero() {
+	if decision = installation.Decide(s.Inputs, now); decision.Step == installation.Rest && decision.NextCheck.IsZero() {
 		decision.NextCheck = now.Add(reviewed)
 		if next.After(now) && next.Before(decision.NextCheck) {
 			decision.NextCheck = next
@@ -172,7 +172,7 @@ func (r *Reconciler) confirmInstallation(ctx context.Context, evaluator *evaluat
 			return err
 		}
 		if !current {
-			s.Cluster = installation.ClusterDoubtful
+			s.Cluster = installation.ClusterUncertain
 		}
 	}
 	reviewed, err := r.Inputs.OnCluster(ctx, s.key.Namespace)

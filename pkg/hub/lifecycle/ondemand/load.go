@@ -19,7 +19,7 @@ import (
 
 // subject is an add-on on a managed cluster with the inputs of its decision.
 type subject struct {
-	installation.Facts
+	installation.Inputs
 
 	key types.NamespacedName
 	// object is the AddOnInstallation. It is nil if there is none.
@@ -101,7 +101,7 @@ func (r *Reconciler) describeCluster(evaluator *evaluation.Evaluator, s *subject
 		s.Cluster = installation.ClusterDenied
 	case !meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable),
 		!r.FirstPass.Await(cluster.Name, r.Changed, s.key):
-		s.Cluster = installation.ClusterDoubtful
+		s.Cluster = installation.ClusterUncertain
 	}
 	s.ClusterUID = cluster.UID
 	s.awaited = installation.Awaited(evaluator.Catalog, fleet.InstallLabels(cluster), s.key.Name)

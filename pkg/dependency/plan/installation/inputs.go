@@ -18,8 +18,8 @@ const (
 	ClusterDetached
 	// ClusterDenied is a cluster on which a policy denies installations and removals.
 	ClusterDenied
-	// ClusterDoubtful is a cluster that cannot be reached, or whose add-ons are not all assessed yet.
-	ClusterDoubtful
+	// ClusterUncertain is a cluster that cannot be reached, or whose add-ons are not all assessed yet.
+	ClusterUncertain
 )
 
 // Use is the state of an add-on's use by other add-ons on a managed cluster.
@@ -47,8 +47,8 @@ type Present struct {
 	Deleted bool
 }
 
-// Facts are the inputs of a decision on one add-on on one managed cluster, as stored at that moment.
-type Facts struct {
+// Inputs are the state that a decision depends on, for one add-on on one managed cluster, as stored at that moment.
+type Inputs struct {
 	// Stored is the stored installation. It is nil without a stored installation.
 	Stored *Installation
 	// AddOn is nil without a ManagedClusterAddOn.
