@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the integration suites, three at a time: each waits for real API servers and for OCM more than it computes.
+# Runs the integration suites, four at a time: each waits for real API servers and for OCM more than it computes.
 # With FLAKE_ATTEMPTS=2, as in continuous integration, a spec that fails runs once more. The end of the output lists
 # these specs: a flake is a bug.
 set -euo pipefail
@@ -27,9 +27,9 @@ export INTERLOCK_BIN=${INTERLOCK_BIN:-$PWD/bin}
 export GOGC=${GOGC:-300}
 failed=0
 go test -v -p 1 -timeout 10m "${others[@]}" || failed=1
-go test -v -p 3 -timeout 30m "${long[@]}" "${suites[@]}" "-ginkgo.flake-attempts=$attempts" 2>&1 | tee "$log" || failed=1
-if grep -q 'FLAKEY TEST' "$log"; then
+go test -v -p 4 -timeout 30m "${long[@]}" "${suites[@]}" "-ginkgo.flake-attempts=$attempts" 2>&1 | tee "$log" || failed=1
+if grep -q '^FLAKE ' "$log"; then
   echo "test: these specs passed only when they were run again:"
-  grep -A1 'FLAKEY TEST' "$log" | grep -v -e 'FLAKEY TEST' -e '^--$'
+  grep -A8 '^FLAKE ' "$log"
 fi
 exit "$failed"
