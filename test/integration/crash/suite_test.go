@@ -34,7 +34,7 @@ import (
 )
 
 // allFaults adds failing responses, and a moment with two leaders, to the crashes.
-var allFaults = flag.Bool("all-faults", false, "try every fault at every write, in about ten minutes")
+var allFaults = flag.Bool("all-faults", false, "try every fault at every write, in about half an hour")
 
 var (
 	hub        *ocm.Hub
