@@ -29,7 +29,7 @@ func waitingInstallation(wait evaluation.Wait) snapshot.Content {
 		Type: addonv1alpha1.ManagedClusterAddOnConditionDegraded, Status: metav1.ConditionTrue,
 		Reason: addonv1alpha1.AddonDegradedReasonRequiredDependencyNotSatisfied,
 		Message: "Required addon 'b' is not installed or not available. (not installed: its install strategy is Manual; " +
-			wait.Explanation("b") + ")",
+			wait.Explanation("b", "c1") + ")",
 	}}
 	return content
 }

@@ -33,6 +33,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/setup/webhookca"
 	"open-cluster-management.io/interlock/pkg/hub/status"
 	"open-cluster-management.io/interlock/pkg/kube/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/leadership"
 	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
 	"open-cluster-management.io/interlock/pkg/kube/warmup"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -42,7 +43,9 @@ import (
 type Options struct {
 	LeaderElection          bool
 	LeaderElectionNamespace string
-	MetricsAddress          string
+	// identity is the name of this process in the leader election. It is empty without leader election.
+	identity       string
+	MetricsAddress string
 	// MetricsSecure serves metrics over TLS, to clients that may read them.
 	MetricsSecure bool
 	HealthAddress string
@@ -81,6 +84,10 @@ func (o Options) registry() prometheus.Registerer {
 	return ctrlmetrics.Registry
 }
 
+// lockTimeout is the timeout of a request for the lease. It is half of the time in which a leader has to renew it, so that one request that
+// hangs does not lose the lease.
+const lockTimeout = 5 * time.Second
+
 // lease returns the key of the lease for leader election.
 func (o Options) lease() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.LeaderElectionNamespace, Name: names.AddonManager}
@@ -95,19 +102,26 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	}
 	restConfig = fleet.SkipUnread(restConfig)
 	restConfig.QPS = -1 // the API server's priority and fairness limits us
+	lock, err := leadership.NewLock(restConfig, options.lease(), lockTimeout)
+	if err != nil {
+		return nil, err
+	}
+	if options.LeaderElection {
+		options.identity = lock.Identity()
+	}
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
-		Scheme:                        scheme,
-		MapperProvider:                hubcache.Mapper,
-		Cache:                         hubcache.Options(),
-		NewCache:                      hubcache.New,
-		Metrics:                       metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
-		HealthProbeBindAddress:        options.HealthAddress,
-		PprofBindAddress:              options.ProfileAddress,
-		LeaderElection:                options.LeaderElection,
-		LeaderElectionID:              names.AddonManager,
-		LeaderElectionNamespace:       options.LeaderElectionNamespace,
-		LeaderElectionReleaseOnCancel: true,
-		Controller:                    controllers.Config(options.Registry != nil), // names are unique per manager, not per process
+		Scheme:                 scheme,
+		MapperProvider:         hubcache.Mapper,
+		Cache:                  hubcache.Options(),
+		NewCache:               hubcache.New,
+		Metrics:                metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
+		HealthProbeBindAddress: options.HealthAddress,
+		PprofBindAddress:       options.ProfileAddress,
+		LeaderElection:         options.LeaderElection,
+		// The lock names this process, so that it can confirm before a step that no other process leads.
+		LeaderElectionResourceLockInterface: lock,
+		LeaderElectionReleaseOnCancel:       true,
+		Controller:                          controllers.Config(options.Registry != nil), // names are unique per manager, not per process
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)

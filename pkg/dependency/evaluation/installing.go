@@ -48,9 +48,9 @@ func evaluateAbsent(g *grounds, f *Finding) {
 	case wait == WaitUnknown:
 		f.detail().Unexplained = true
 	case wait != WaitForInterlock:
-		f.stop(wait.Explanation(g.edge.AddOn) + wrongApproval(wait, install))
+		f.stop(wait.Explanation(g.edge.AddOn, g.cluster.Name) + wrongApproval(wait, install))
 	case consents && installable:
-		f.Detail.Because, f.Detail.Installs = wait.Explanation(g.edge.AddOn), true
+		f.Detail.Because, f.Detail.Installs = wait.Explanation(g.edge.AddOn, g.cluster.Name), true
 	}
 }
 
@@ -77,9 +77,9 @@ const (
 	WaitRefused Wait = "Refused"
 )
 
-// Explanation returns the text about the wait for messages. It contains no number, because a number could change from one
+// Explanation returns the text about the wait on a managed cluster for messages. It contains no number, because a number could change from one
 // message to the next.
-func (w Wait) Explanation(addOn string) string {
+func (w Wait) Explanation(addOn, cluster string) string {
 	name := text.Name(addOn)
 	switch w {
 	case WaitForInterlock:
@@ -89,7 +89,7 @@ func (w Wait) Explanation(addOn string) string {
 			"ClusterManagementAddOn '%s' with %s=N, as its event InstallationUnapproved says", name, name, addonv1alpha1.ApproveInstallAnnotation)
 	case WaitContradiction:
 		return fmt.Sprintf("install: Auto installs nothing, because '%s' would contradict or break what is installed on this cluster; "+
-			"kubectl addon install %s --plan says what", name, name)
+			"kubectl addon install %s --cluster %s --plan says what", name, name, text.Name(cluster))
 	case WaitForPlacement:
 		return fmt.Sprintf("install: Auto installs on no more clusters by one Placement; its owner must list a second one in "+
 			"ClusterManagementAddOn '%s' that selects the label", name)

@@ -123,7 +123,7 @@ func TestConsentByLabel(t *testing.T) {
 		"OnTooManyClusters": {
 			catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "p", "a")}},
 			evaluation.WaitForPlacement,
-			"; " + evaluation.WaitForPlacement.Explanation("a") + ")",
+			"; " + evaluation.WaitForPlacement.Explanation("a", "") + ")",
 		},
 		"NotListed": {
 			catalog.Placements{Items: []clusterv1beta1.Placement{fixture.Consenting("ns", "other", "a")}},

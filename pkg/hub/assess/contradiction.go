@@ -2,6 +2,7 @@ package assess
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,35 +13,84 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/condition/outcome"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/protection"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/installation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 )
 
-// Contradiction reviews the installation of an add-on against the add-ons on a managed cluster. awaited has the add-ons that OCM is about to
-// install there, which count as installed. The review has no result while an input is awaited, such as the version that a live agent has to
-// report. The returned time is the time of the next review, or zero.
+// Contradiction reviews the installation of an add-on, and of the missing add-ons that Interlock installs because of it, against the add-ons
+// on a managed cluster. awaited has the add-ons that OCM is about to install there, which count as installed. The review has no result while
+// an input is awaited, such as the version that a live agent has to report. The returned time is the time of the next review, or zero.
 func (a Assessor) Contradiction(
 	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, awaited []string, now time.Time,
 ) (outcome.Contradiction, time.Time, error) {
-	subject := planned(evaluator, addOn)
-	installed := map[types.NamespacedName]*addonv1alpha1.ManagedClusterAddOn{addOn: subject}
+	planned := withAddOns{a.Loader.Reader, map[types.NamespacedName]*addonv1alpha1.ManagedClusterAddOn{}}
+	a.Loader.Reader = planned
 	for _, name := range awaited {
-		key := types.NamespacedName{Namespace: addOn.Namespace, Name: name}
-		installed[key] = planned(evaluator, key)
+		planned.add(evaluator, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 	}
-	a.Loader.Reader = withAddOns{a.Loader.Reader, installed}
+	unit, err := a.unit(ctx, evaluator, addOn, planned, now)
+	if err != nil {
+		return outcome.Contradiction{}, time.Time{}, err
+	}
+	result, next := outcome.Contradiction{Reviewed: true}, time.Time{}
+	for _, member := range unit {
+		state, ok, err := a.installing(ctx, evaluator, member, now)
+		if err != nil {
+			return outcome.Contradiction{}, time.Time{}, err
+		}
+		if !ok { // its declaration is known only after OCM has chosen one of its AddOnTemplates
+			continue
+		}
+		contradiction, until, err := a.contradiction(ctx, evaluator, planned.addOns[member], state)
+		switch {
+		case err != nil:
+			return outcome.Contradiction{}, time.Time{}, err
+		case contradiction.Message != "":
+			return *contradiction, until, nil
+		case member == addOn:
+			result, next = *contradiction, until
+		}
+	}
+	return result, next, nil
+}
+
+// unit returns an add-on and the missing add-ons that Interlock installs because of its Required dependencies, and because of theirs. It
+// adds them to the planned add-ons.
+func (a Assessor) unit(
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, planned withAddOns, now time.Time,
+) ([]types.NamespacedName, error) {
+	planned.add(evaluator, addOn)
+	unit := []types.NamespacedName{addOn}
+	for i := 0; i < len(unit); i++ {
+		state, ok, err := a.installing(ctx, evaluator, unit[i], now)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		optional := func(finding evaluation.Finding) bool { return !finding.Blocks() }
+		required := slices.DeleteFunc(evaluator.Evaluate(unit[i].Name, state), optional)
+		for _, name := range installation.Needed(evaluator.Catalog, required) {
+			key := types.NamespacedName{Namespace: addOn.Namespace, Name: name}
+			if planned.add(evaluator, key) {
+				unit = append(unit, key)
+			}
+		}
+	}
+	return unit, nil
+}
+
+// installing returns the state in which an add-on is evaluated before its installation. The bool is false while its declaration is unknown.
+func (a Assessor) installing(
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, now time.Time,
+) (evaluation.State, bool, error) {
 	state, err := a.Loader.Load(ctx, evaluator, addOn, now)
 	if err != nil {
-		return outcome.Contradiction{}, time.Time{}, err
+		return state, false, err
 	}
 	state, ok := gate.Installing(evaluator.Catalog, state, addOn.Name)
-	if !ok { // its declaration is known only after OCM has chosen one of its AddOnTemplates
-		return outcome.Contradiction{Reviewed: true}, time.Time{}, nil
-	}
-	contradiction, next, err := a.contradiction(ctx, evaluator, subject, state)
-	if err != nil {
-		return outcome.Contradiction{}, time.Time{}, err
-	}
-	return *contradiction, next, nil
+	return state, ok, nil
 }
 
 // contradiction reviews an add-on that contradicted installed add-ons when it was created. state is the state in which the add-on was
@@ -68,26 +118,31 @@ func (a Assessor) contradiction(
 	return &outcome.Contradiction{Message: review.Contradicted.Message(addOn.Name), Reviewed: review.Known}, review.Until, nil
 }
 
-// planned returns an add-on as it is after its installation. If OCM chooses between several AddOnTemplates, it has none yet.
-func planned(evaluator *evaluation.Evaluator, addOn types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
-	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: addOn.Namespace, Name: addOn.Name}}
-	if templates := evaluator.Install(addOn.Name).Templates; len(templates) == 1 {
-		installed = fleet.WithTemplate(installed, templates[0])
-	}
-	return installed
-}
-
 // withAddOns reads a hub as if more add-ons were installed.
 type withAddOns struct {
 	fleet.Reader
 
-	planned map[types.NamespacedName]*addonv1alpha1.ManagedClusterAddOn
+	addOns map[types.NamespacedName]*addonv1alpha1.ManagedClusterAddOn
+}
+
+// add adds an add-on as it is after its installation. If OCM chooses between several AddOnTemplates, it has none yet. add returns false if
+// the add-on was added before.
+func (w withAddOns) add(evaluator *evaluation.Evaluator, key types.NamespacedName) bool {
+	if w.addOns[key] != nil {
+		return false
+	}
+	installed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	if templates := evaluator.Install(key.Name).Templates; len(templates) == 1 {
+		installed = fleet.WithTemplate(installed, templates[0])
+	}
+	w.addOns[key] = installed
+	return true
 }
 
 // AddOn implements fleet.Reader.
 func (w withAddOns) AddOn(ctx context.Context, key types.NamespacedName) (*addonv1alpha1.ManagedClusterAddOn, error) {
 	addOn, err := w.Reader.AddOn(ctx, key)
-	if planned := w.planned[key]; err == nil && addOn == nil && planned != nil {
+	if planned := w.addOns[key]; err == nil && addOn == nil && planned != nil {
 		return planned, nil
 	}
 	return addOn, err

@@ -5,19 +5,17 @@ package unelected
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/wait"
-	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"open-cluster-management.io/interlock/pkg/kube/leadership"
 )
 
 // timing has the defaults of controller-runtime's leader election.
@@ -31,21 +29,11 @@ type Holder struct {
 
 // New returns a holder. It calls held each time it acquires the lease, with a context that ends when the lease is lost.
 func New(config *rest.Config, lease types.NamespacedName, held func(context.Context)) (*Holder, error) {
-	hostname, err := os.Hostname()
+	lock, err := leadership.NewLock(config, lease, timing.RenewDeadline/2) // so that one request that hangs does not lose the lease
 	if err != nil {
-		return nil, fmt.Errorf("name the holder of lease %s: %w", lease, err)
+		return nil, err
 	}
-	config = rest.AddUserAgent(config, "leader-election")
-	config.Timeout = timing.RenewDeadline / 2 // so that one request that hangs does not lose the lease
-	client, err := coordinationv1client.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("create client for lease %s: %w", lease, err)
-	}
-	return newHolder(&resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Namespace: lease.Namespace, Name: lease.Name},
-		Client:     client,
-		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
-	}, timing, held), nil
+	return newHolder(lock, timing, held), nil
 }
 
 func newHolder(lock resourcelock.Interface, config leaderelection.LeaderElectionConfig, held func(context.Context)) *Holder {

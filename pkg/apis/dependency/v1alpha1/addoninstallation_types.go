@@ -36,9 +36,9 @@ const ConditionInstalled = "Installed"
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Namespaced,path=addoninstallations,singular=addoninstallation,shortName=adinstall,categories=ocm
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`,description="How far the installation is"
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Installed")].reason`,description="What the next step waits for, or the phase"
 // +kubebuilder:printcolumn:name="First Requester",type=string,JSONPath=`.spec.requestedBy[0].addOn`,description="The first of the add-ons that need it; spec.requestedBy has all"
 // +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.since`,description="Since when it is in this phase"
-// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Installed")].reason`,description="Why it is in this phase",priority=1
 // +kubebuilder:printcolumn:name="Unused Since",type=date,JSONPath=`.status.unusedSince`,description="Since when no add-on on the cluster uses it",priority=1
 
 // AddOnInstallation is an add-on that Interlock has installed on a managed cluster because other add-ons there need it. It is in the

@@ -5,6 +5,7 @@ package settings
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -45,10 +46,12 @@ type Conflict struct {
 	Dependents []string
 }
 
-// Agreed is the result of joining the requests of all dependents. Both lists are ascending by the name of the variable.
+// Agreed is the result of joining the requests of all dependents. All lists are ascending by the name of the variable.
 type Agreed struct {
 	Variables []Variable
 	Conflicts []Conflict
+	// Unknown are required variables for which no request has a value now. A stored value stays.
+	Unknown []Variable
 }
 
 // Agree joins the requests of all dependents of an add-on on one managed cluster. For each variable, sealed requests take precedence
@@ -58,15 +61,24 @@ func Agree(requests []Request) Agreed {
 		dependent string
 		Variable
 	}
-	bidsByName := map[string][]bid{}
+	bidsByName, unknown := map[string][]bid{}, map[string]Variable{}
 	for _, request := range requests {
 		for _, variable := range request.Variables {
-			if variable.Problem == "" {
+			switch {
+			case variable.Problem == "":
 				bidsByName[variable.Name] = append(bidsByName[variable.Name], bid{request.Dependent, variable})
+			case variable.Required:
+				sealed := variable.Sealed || unknown[variable.Name].Sealed
+				unknown[variable.Name] = Variable{Name: variable.Name, Sealed: sealed, Required: true}
 			}
 		}
 	}
 	var agreed Agreed
+	for _, name := range slices.Sorted(maps.Keys(unknown)) {
+		if len(bidsByName[name]) == 0 {
+			agreed.Unknown = append(agreed.Unknown, unknown[name])
+		}
+	}
 	for name, bids := range bidsByName {
 		if slices.ContainsFunc(bids, func(b bid) bool { return b.Sealed }) {
 			bids = slices.DeleteFunc(bids, func(b bid) bool { return !b.Sealed })

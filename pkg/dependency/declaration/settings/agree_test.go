@@ -25,6 +25,15 @@ func TestAgree(t *testing.T) {
 		"KUDORequiredParameterIsEmpty": {
 			reason: "KUDO's USERNAME, which is required and empty by default: nothing is guessed",
 			wishes: []Request{{"parent", []Variable{empty}}},
+			want:   Agreed{Unknown: []Variable{{Name: "region", Required: true}}},
+		},
+		"OptionalWithoutAValue": {
+			reason: "a variable that is not required is not known of", wishes: []Request{{"a", []Variable{{Name: "region", Problem: "has no value"}}}},
+		},
+		"RequiredAndSealedByTwo": {
+			reason: "who seals wins",
+			wishes: []Request{{"a", []Variable{empty}}, {"b", []Variable{{Name: "region", Required: true, Sealed: true, Problem: "fails"}}}},
+			want:   Agreed{Unknown: []Variable{{Name: "region", Required: true, Sealed: true}}},
 		},
 		"HelmTwoParentsOfOneSubchart": {
 			reason: "each Helm chart has a subchart of its own; here one add-on serves both, and equal values agree",

@@ -68,7 +68,8 @@ type Content struct {
 }
 
 // Make returns the content of the AddOnDeploymentConfig: a copy of the displaced object, and the variables that the dependents agree on.
-// A sealed variable has the dependents' value, unless an administrator overrules that. For any other variable, the value of another
+// A required variable whose value is unknown keeps the written value: its source may be gone for a moment, and the add-on cannot work without
+// it. A sealed variable has the dependents' value, unless an administrator overrules that. For any other variable, the value of another
 // writer takes precedence, and then the value of the displaced AddOnDeploymentConfig.
 func Make(agreed Agreed, state State) Content {
 	rest := map[string]any{fieldNamespace: ""} // the default of its schema would move the agent
@@ -97,7 +98,7 @@ func Make(agreed Agreed, state State) Content {
 // merge adds the variables to the spec, and compares them with the stored ones.
 func (c *Content) merge(agreed Agreed, state State) {
 	desired, stored, sealed := variablesOf(state.Displaced), variablesOf(state.Stored), map[string]bool{}
-	for _, variable := range agreed.Variables {
+	for _, variable := range slices.Concat(agreed.Variables, known(agreed.Unknown, state.Written)) {
 		if _, displaced := desired[variable.Name]; !displaced || variable.Sealed {
 			desired[variable.Name] = variable.Value
 		}
@@ -134,6 +135,17 @@ func (c *Content) merge(agreed Agreed, state State) {
 		c.Spec[fieldVariables] = list
 	}
 	c.Written.Sealed = slices.Sorted(maps.Keys(sealed))
+}
+
+// known returns the variables that Interlock has written before, with these values.
+func known(unknown []Variable, written Written) (variables []Variable) {
+	for _, variable := range unknown {
+		if value, wrote := written.Variables[variable.Name]; wrote {
+			variable.Value = value
+			variables = append(variables, variable)
+		}
+	}
+	return variables
 }
 
 // variablesOf returns the values of the variables of a spec, by name.

@@ -33,6 +33,9 @@ const (
 
 func TestMake(t *testing.T) {
 	agreedOn := func(variables ...Variable) Agreed { return Agreed{Variables: variables} }
+	unknown := func(name string, isSealed bool) Agreed {
+		return Agreed{Unknown: []Variable{{Name: name, Required: true, Sealed: isSealed}}}
+	}
 	for name, test := range map[string]struct {
 		reason string
 		agreed Agreed
@@ -56,6 +59,18 @@ func TestMake(t *testing.T) {
 		"Settled": {
 			reason: "no write without a change", agreed: agreedOn(set("mode", "grpc")), written: ptr(agreedOn(set("mode", "grpc"))), stored: grpc,
 			want: grpc,
+		},
+		"RequiredAndUnknown": {
+			reason: "the source of a required value is gone: the written value stays", agreed: unknown("mode", false),
+			written: ptr(agreedOn(set("mode", "grpc"))), stored: grpc, want: grpc,
+		},
+		"RequiredAndUnknownPutBack": {
+			reason: "the same with Seal, where another writer has changed it", agreed: unknown("mode", true),
+			written: ptr(agreedOn(sealed("grpc"))), stored: http, want: grpc, changed: true, undone: true,
+		},
+		"RequiredAndNeverKnown": {reason: "nothing is guessed", agreed: unknown("mode", false), want: plain, changed: true},
+		"RequiredNoMore": {
+			reason: "no dependent requests it any more", written: ptr(agreedOn(set("mode", "grpc"))), stored: grpc, want: plain, changed: true,
 		},
 		"UserWins": {
 			reason: "Default: what a user has set stays", agreed: agreedOn(set("mode", "grpc")),

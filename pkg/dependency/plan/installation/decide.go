@@ -191,7 +191,7 @@ func (inputs Inputs) decideUse(desired Installation, now time.Time) Decision {
 	case len(inputs.Requests) > 0 || inputs.Use != Unused || inputs.Cluster != ClusterReady || !inputs.Consents || inputs.keeps(desired):
 		desired.UnusedSince = time.Time{}
 		desired.enter(dependencyv1alpha1.PhaseInstalled, now)
-		return Decision{Desired: &desired}
+		return Decision{Desired: &desired, Blocker: inputs.removalBlocker(desired)}
 	case desired.Phase == dependencyv1alpha1.PhaseRemoving:
 		return Decision{Desired: &desired, Step: Remove}
 	}
@@ -207,6 +207,19 @@ func (inputs Inputs) decideUse(desired Installation, now time.Time) Decision {
 	}
 	desired.enter(dependencyv1alpha1.PhaseRemoving, now)
 	return Decision{Desired: &desired, Step: Remove, Begins: true}
+}
+
+// removalBlocker returns the reason why an unused add-on stays. It is empty if the add-on is used, or stays for an edge.
+func (inputs Inputs) removalBlocker(stored Installation) Blocker {
+	switch {
+	case len(inputs.Requests) > 0 || inputs.Use != Unused || inputs.keeps(stored):
+		return NotBlocked
+	case inputs.Cluster == ClusterDenied:
+		return DeniedByPolicy
+	case inputs.Cluster != ClusterReady:
+		return ClusterInDoubt
+	}
+	return NeedsConsent
 }
 
 // keeps reports whether an edge keeps the add-on that it installed. It can be a declared edge, or an edge of the last

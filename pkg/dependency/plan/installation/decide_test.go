@@ -189,7 +189,18 @@ func TestDecide(t *testing.T) {
 				present(i)
 				i.Cluster = ClusterUncertain
 				i.Stored = stored(notUsed, unusedFor(2*time.Hour))
+			}), "Installed, ClusterInDoubt",
+		},
+		"LostWhileUsed": {
+			ready(func(i *Inputs) {
+				needed(i)
+				present(i)
+				i.Cluster = ClusterUncertain
+				i.Stored = stored(installed)
 			}), "Installed",
+		},
+		"DeniedWhileUnused": {
+			ready(func(i *Inputs) { present(i); i.Cluster = ClusterDenied; i.Stored = stored(notUsed) }), "Installed, DeniedByPolicy",
 		},
 		"KeptByItsEdge": {ready(func(i *Inputs) { present(i); i.Keep = true; i.Stored = stored(installed) }), "Installed"},
 		"KeptByItsLastRequest": {

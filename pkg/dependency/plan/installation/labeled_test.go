@@ -62,7 +62,8 @@ func TestDecideByLabel(t *testing.T) {
 			labeled(func(i *Inputs) { needed(i); placed(i); i.Consents = false; i.Stored = stored(installed) }), "Installed",
 		},
 		"PausedWhileUnused": {
-			labeled(func(i *Inputs) { placed(i); i.Consents = false; i.Stored = stored(notUsed, unusedFor(2*time.Hour)) }), "Installed",
+			labeled(func(i *Inputs) { placed(i); i.Consents = false; i.Stored = stored(notUsed, unusedFor(2*time.Hour)) }),
+			"Installed, NeedsConsent",
 		},
 		"LabelTakenAway": {unlabeled(func(i *Inputs) { needed(i); i.Stored = stored(installed) }), "Installing undone 1"},
 		"LabelTakenAwayAndNotRemovedYet": {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"testing"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/kube/leadership"
 	"open-cluster-management.io/interlock/test/fixture"
 )
 
@@ -67,6 +70,43 @@ func TestTheCacheIsBehindAContradiction(t *testing.T) {
 				t.Errorf("installed on %d, waits for %q", b.installed(t), b.Inputs.Installations.Wait(keyOn(0, "base")))
 			}
 		})
+	}
+}
+
+// An add-on is not installed if Interlock could not install what it needs in turn.
+func TestADeepContradiction(t *testing.T) {
+	b := newBench(t, 1)
+	base := consenting(t, "50")
+	base.Spec.Dependencies = fixture.Specified(t, "base", "{dependencies: [{name: mid, install: Auto}]}").Spec.Dependencies
+	b.register(t, base, fixture.Specified(t, "mid", "{installStrategy: {type: Manual}, dependencies: [{name: other, type: Conflicts}]}"),
+		fixture.Specified(t, "leaf", needing), fixture.Specified(t, "other", "{}"))
+	b.create(t, addOn(0, "other"))
+	b.settle(t)
+	if b.installed(t) != 0 || b.Inputs.Installations.Wait(keyOn(0, "base")) != evaluation.WaitContradiction {
+		t.Errorf("installed on %d, waits for %q", b.installed(t), b.Inputs.Installations.Wait(keyOn(0, "base")))
+	}
+	b.delete(t, addOn(0, "other"))
+	if b.settle(t); b.installed(t) != 1 {
+		t.Error("it is not installed once nothing contradicts")
+	}
+}
+
+// A process that another one has replaced takes no step, even if it has not noticed it yet.
+func TestAReplacedLeader(t *testing.T) {
+	b := newBench(t, 1)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: "lease"}}
+	lease.Spec.HolderIdentity = ptr.To("other")
+	b.create(t, lease)
+	b.Election = leadership.Election{Live: b.hub, Lease: client.ObjectKeyFromObject(lease), Identity: "own"}
+	if writes := b.settle(t); len(writes) > 0 {
+		t.Errorf("written %q", writes)
+	}
+	lease.Spec.HolderIdentity = ptr.To("own")
+	if err := b.hub.Update(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	if b.settle(t); b.installed(t) != 1 {
+		t.Error("the leader does not install it")
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/approval"
 	"open-cluster-management.io/interlock/pkg/kube/controllers"
+	"open-cluster-management.io/interlock/pkg/kube/leadership"
 	"open-cluster-management.io/interlock/pkg/kube/trigger"
 )
 
@@ -54,6 +55,8 @@ type Reconciler struct {
 	FirstPass *firstpass.Pass
 	// RemovalDelay is the time for which an installed add-on has to be unused before it is removed.
 	RemovalDelay time.Duration
+	// Election confirms before each step that no other process leads.
+	Election leadership.Election
 
 	// complete is true if the wait of each installation is known.
 	complete   atomic.Bool
@@ -119,7 +122,7 @@ func (r *Reconciler) reconcile(
 	return decision.NextCheck, err
 }
 
-// isBehind reports whether a reconcile ended because the cache is behind the stored objects.
+// isBehind reports whether a reconcile ended because the cache is behind the stored objects, or because another process leads.
 func isBehind(err error) bool {
-	return errors.Is(err, errCacheBehind) || !isRefusal(err) && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err))
+	return errors.Is(err, errCacheBehind) || errors.Is(err, leadership.ErrReplaced) || !isRefusal(err) && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err))
 }

@@ -75,6 +75,9 @@ func (r *Reconciler) confirmForgotten(
 // confirm reads the inputs of a step from the API server, because caches may be behind.
 func (r *Reconciler) confirm(ctx context.Context, evaluator *evaluation.Evaluator, s *subject, step installation.Step) error {
 	reviewed := s.awaited
+	if err := r.Election.Confirm(ctx); err != nil {
+		return err
+	}
 	if err := r.confirmStored(ctx, s); err != nil {
 		return err
 	}

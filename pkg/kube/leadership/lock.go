@@ -1,0 +1,68 @@
+package leadership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ErrReplaced is the error of Election.Confirm if another process leads.
+var ErrReplaced = errors.New("another process leads")
+
+// NewLock returns the lock by which this process takes part in the leader election. Its identity is unique. A request takes at most the
+// timeout.
+func NewLock(config *rest.Config, lease types.NamespacedName, timeout time.Duration) (*resourcelock.LeaseLock, error) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name the holder of lease %s: %w", lease, err)
+	}
+	config = rest.AddUserAgent(config, "leader-election")
+	config.Timeout = timeout
+	leases, err := coordinationv1client.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("create client for lease %s: %w", lease, err)
+	}
+	return &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: lease.Namespace, Name: lease.Name},
+		Client:     leases,
+		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
+	}, nil
+}
+
+// Election is the part of this process in the leader election.
+type Election struct {
+	// Live reads from the API server.
+	Live  client.Reader
+	Lease client.ObjectKey
+	// Identity is the name of this process as the holder of the lease. It is empty without leader election.
+	Identity string
+}
+
+// Confirm returns ErrReplaced if another process holds the lease. A process that was suspended notices only some seconds later that it leads
+// no more.
+func (e Election) Confirm(ctx context.Context) error {
+	if e.Identity == "" {
+		return nil
+	}
+	lease := &coordinationv1.Lease{}
+	switch err := e.Live.Get(ctx, e.Lease, lease); {
+	case err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("read the lease of addon-manager: %w", err)
+	case ptr.Deref(lease.Spec.HolderIdentity, "") != e.Identity:
+		return ErrReplaced
+	}
+	return nil
+}
