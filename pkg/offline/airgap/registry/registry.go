@@ -15,11 +15,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"open-cluster-management.io/interlock/pkg/offline/airgap/layout"
-	"open-cluster-management.io/interlock/pkg/offline/airgap/signature"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -204,17 +202,6 @@ func get(ctx context.Context, puller *remote.Puller, reference name.Reference, b
 		}}
 	}
 	return descriptor, nil
-}
-
-// GetSignatures adds the signatures of the artifact with a digest. It returns false if the artifact is not signed.
-func (c Client) GetSignatures(
-	ctx context.Context, repository name.Repository, digest v1.Hash, blobs layout.Blobs,
-) (v1.Descriptor, bool, error) {
-	signatures, err := c.GetOne(ctx, repository.Tag(signature.Tag(digest)), blobs)
-	if failed := new(transport.Error); errors.As(err, &failed) && failed.StatusCode == http.StatusNotFound {
-		return signatures, false, nil
-	}
-	return signatures, err == nil, err
 }
 
 // Put writes an artifact under a reference: the blobs that it refers to, directly or not, and its manifest last.
