@@ -23,6 +23,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/resolution"
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/files/wholefile"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -253,14 +254,14 @@ func Write(index string, release *Release) (bool, error) {
 		return false, fmt.Errorf("%s: %s %s is there with another content: give it another version, or remove the file",
 			path, release.Name, release.Version)
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, err
+		return false, fileerror.Writing(path, err)
 	}
 	content, err := release.Bytes()
 	if err != nil {
 		return false, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return false, err
+		return false, fileerror.Writing(path, err)
 	}
 	return true, Replace(path, content)
 }

@@ -64,10 +64,17 @@ func (c Client) parse(reference string, validation name.Option) (name.Reference,
 
 // parse replaces name.ParseReference, because its error does not name the mistake.
 func parse(reference string, options ...name.Option) (name.Reference, error) {
+	var parsed name.Reference
+	var err error
 	if strings.Contains(reference, "@") {
-		return name.NewDigest(reference, options...)
+		parsed, err = name.NewDigest(reference, options...)
+	} else {
+		parsed, err = name.NewTag(reference, options...)
 	}
-	return name.NewTag(reference, options...)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", text.Excerpt(reference), err)
+	}
+	return parsed, nil
 }
 
 func hostOf(reference name.Reference) string {
@@ -109,7 +116,7 @@ type tlsTransport struct {
 func (t tlsTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	allowed := request.URL.Scheme == "https" || t.insecure && isLoopback(request.URL.Hostname())
 	if !allowed {
-		return nil, fmt.Errorf("%s without TLS is refused; --insecure allows it for registries on loopback", request.URL.Host)
+		return nil, &withoutTLSError{request.URL.Host}
 	}
 	exchange := newExchange(request.Context(), t.timeout())
 	response, err := t.RoundTripper.RoundTrip(exchange.request(request))

@@ -20,13 +20,14 @@ const BundleType types.MediaType = "application/vnd.dev.sigstore.bundle.v0.3+jso
 
 const (
 	// emptyType is the media type of emptyConfig, the configuration of an artifact that has none.
-	emptyType   types.MediaType = "application/vnd.oci.empty.v1+json"
-	emptyConfig                 = "{}"
+	emptyType types.MediaType = "application/vnd.oci.empty.v1+json"
+	// emptyConfig is its content.
+	emptyConfig string = "{}"
 	// statementMediaType is the media type of a signed statement, and statementType the type in it. in-toto defines them.
-	statementMediaType = "application/vnd.in-toto+json"
-	statementType      = "https://in-toto.io/Statement/v1"
+	statementMediaType string = "application/vnd.in-toto+json"
+	statementType      string = "https://in-toto.io/Statement/v1"
 	// predicateType is the type of a statement that says no more than: this artifact is signed. Others are about builds, tests and the like.
-	predicateType = "https://sigstore.dev/cosign/sign/v1"
+	predicateType string = "https://sigstore.dev/cosign/sign/v1"
 )
 
 // Annotations of a manifest with a bundle, by which cosign lists bundles.
@@ -153,7 +154,7 @@ func verifyBundle(blobs layout.Blobs, manifest v1.Descriptor, digest v1.Hash, ke
 	}
 	var signed bundle
 	if err := json.Unmarshal(content, &signed); err != nil || signed.Envelope == nil || signed.Envelope.PayloadType != statementMediaType {
-		return false, nil
+		return false, nil //nolint:nilerr // another tool may have added it
 	}
 	payload, err := signed.Envelope.DecodeB64Payload()
 	return err == nil && isSigned(signed.Envelope, payload, key) && isStatementFor(payload, digest), nil

@@ -96,8 +96,8 @@ func TestBundlesAreAsCosignMakesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	own, cosigns := parse(t, contentOf(t, blobs, signed)), parse(t, cosign3Manifest)
-	if own.ArtifactType != cosigns.ArtifactType || own.Config.Digest != cosigns.Config.Digest || own.Subject.Digest != cosigns.Subject.Digest ||
-		own.Subject.Size != cosigns.Subject.Size {
+	if own.ArtifactType != cosigns.ArtifactType || own.Config.Digest != cosigns.Config.Digest ||
+		own.Subject.Digest != cosigns.Subject.Digest || own.Subject.Size != cosigns.Subject.Size {
 		t.Errorf("manifest %+v, want %+v", own, cosigns)
 	}
 	for _, name := range []string{contentAnnotation, predicateAnnotation} {

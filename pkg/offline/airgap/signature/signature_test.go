@@ -182,7 +182,7 @@ func TestKeys(t *testing.T) {
 		"wrong passphrase": {"ENCRYPTED SIGSTORE PRIVATE KEY", encryptedWith(t, "other", pkcs8(good)), "its passphrase is another one"},
 		"no content":       {"ENCRYPTED SIGSTORE PRIVATE KEY", []byte("{}"), "its passphrase is another one, or the file is damaged"},
 		"of openssl":       {"ENCRYPTED PRIVATE KEY", nil, "openssl pkcs8 -topk8 -nocrypt converts others"},
-		"SEC 1":            {"EC PRIVATE KEY", nil, `it must be a PRIVATE KEY in PKCS#8, or one of cosign generate-key-pair, not "EC PRIVATE KEY"`},
+		"SEC 1":            {"EC PRIVATE KEY", nil, `or one of cosign generate-key-pair, not "EC PRIVATE KEY"`},
 		"not what it says": {"PRIVATE KEY", []byte("no key"), "asn1"},
 		"none":             {"", nil, "it must be a key in PEM"},
 	} {
