@@ -44,7 +44,7 @@ spec: {dependencies: [{name: tunnel}]}
 		}
 	}
 	got := run(t, "impact", "-f", "nowhere.yaml", "--from", fleet)
-	if !strings.Contains(got, "no such file") || !strings.Contains(got, "exit code 2") {
+	if !strings.Contains(got, "there is no file") || !strings.Contains(got, "exit code 2") {
 		t.Error(got)
 	}
 }
@@ -94,7 +94,7 @@ kind: ConfigMap
 		},
 		{folder + "/chain.json", []string{`"missing"`}, []string{"exit code"}},
 		{folder + "/template.yaml", []string{"template.yaml: ", "exit code 1"}, nil},
-		{folder + "/nothing.yaml", []string{"no such file", "exit code 2"}, nil},
+		{folder + "/nothing.yaml", []string{"there is no file", "exit code 2"}, nil},
 		{
 			"testdata/files -o sarif",
 			[]string{`"version": "2.1.0"`, `"uri": "testdata/files/add-ons.yaml"`, `"startLine": 15`, `"ruleId": "UnknownField"`},

@@ -26,12 +26,12 @@ func TestUnusableFiles(t *testing.T) {
 	for command, want := range map[string]string{
 		"why --from " + pipe:                                   "--from: " + pipe + " is no regular file",
 		"why --from " + folder:                                 "--from: " + folder + " is a directory",
-		"why --from " + folder + "/none":                       "--from: stat " + folder + "/none: no such file",
+		"why --from " + folder + "/none":                       "--from: there is no file or folder " + folder + "/none",
 		"status -A --from " + note:                             "--from: " + note + " is no snapshot",
 		"lint " + note + " --from " + folder + "/none":         "has no ClusterManagementAddOn",
 		"impact -f " + pipe + " --from " + fleet:               pipe + " is no regular file",
 		"describe -f " + pipe:                                  pipe + " is no regular file",
-		"describe -f " + folder + "/none":                      "no such file",
+		"describe -f " + folder + "/none":                      "there is no file",
 		"why --kubeconfig " + folder + "/none":                 "read kubeconfig: ",
 		"why --request-timeout soon --server http://127.0.0.1": "read kubeconfig: ",
 	} {

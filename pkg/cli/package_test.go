@@ -125,8 +125,8 @@ func TestPushAndPull(t *testing.T) {
 	expectRun(t, "push addons.tar "+host+"/team/addons@"+digest+" --insecure", "kubectl addon push: name a tag", "exit code 2")
 	expectRun(t, "push addons.tar registry.example.com/addons:1 --insecure",
 		"kubectl addon push: --insecure is for registries on loopback", "exit code 2")
-	expectRun(t, "push none.tar "+host+"/team/addons:1 --insecure", "kubectl addon push: stat none.tar", "exit code 2")
-	expectRun(t, "pull none.tar", "kubectl addon pull: stat none.tar", "exit code 2")
+	expectRun(t, "push none.tar "+host+"/team/addons:1 --insecure", "kubectl addon push: there is no file or folder none.tar", "exit code 2")
+	expectRun(t, "pull none.tar", "kubectl addon pull: there is no file or folder none.tar", "exit code 2")
 	for _, reference := range []string{"none", host + "/team/addons"} {
 		expectRun(t, "pull "+reference, `kubectl addon pull: "`+reference+`": a tag or digest is missing`, "exit code 2")
 	}
@@ -243,5 +243,5 @@ func TestEmptyFlagsAndOverwrittenInputsAreRefused(t *testing.T) {
 			t.Errorf("%s: it was overwritten: %v", command, err)
 		}
 	}
-	expectRun(t, "pull addons.tar --to key.pem", "kubectl addon pull: ", "key.pem: not a directory", "exit code 1")
+	expectRun(t, "pull addons.tar --to key.pem", "kubectl addon pull: ", "key.pem cannot be written: it or a folder above", "exit code 1")
 }

@@ -78,15 +78,15 @@ func TestResolveWritesALock(t *testing.T) {
 
 func TestResolveRefuses(t *testing.T) {
 	resolvable(t)
-	expectRun(t, "resolve none.yaml", "kubectl addon resolve: stat none.yaml: no such file", "exit code 2")
+	expectRun(t, "resolve none.yaml", "kubectl addon resolve: there is no file or folder none.yaml", "exit code 2")
 	expectRun(t, "resolve -o nothing", `kubectl addon resolve: --output="nothing"`, "exit code 2")
 	expectRun(t, "resolve --index none", "kubectl addon resolve: none is no index", "exit code 2")
-	expectRun(t, "resolve --index none.tar", "kubectl addon resolve: none.tar is no index", "exit code 2")
+	expectRun(t, "resolve --index none.tar", "kubectl addon resolve: there is no file or folder none.tar", "exit code 2")
 	expectRun(t, "resolve --index proxy", "kubectl addon resolve: proxy is no index", "exit code 1")
 	expectRun(t, "resolve --workspace gateway",
 		`kubectl addon resolve: gateway/a.yaml: add-on "gateway": it reports no version: set the annotation `,
 		"exit code 1")
-	expectRun(t, "resolve --workspace none", "kubectl addon resolve: ", "none: no such file", "exit code 2")
+	expectRun(t, "resolve --workspace none", "kubectl addon resolve: ", "there is no file or folder none", "exit code 2")
 	expectRun(t, "index build", "kubectl addon index build: name files and folders, or --chart, or --live for the hub", "exit code 2")
 	expectRun(t, "index build proxy --live", "kubectl addon index build: name files and folders, or --chart, or --live for the hub",
 		"exit code 2")
@@ -145,7 +145,7 @@ func TestIndexOfChart(t *testing.T) {
 	expectRun(t, "index build --chart chart proxy", "kubectl addon index build: name files and folders, or --chart, or --live", "exit code 2")
 	expectRun(t, "index build --chart chart --version gateways=1.0.0",
 		"gateways: the dependencies", "--version: add-on 'gateways' is not in what was read: 'gateway', 'proxy'", "exit code 2")
-	expectRun(t, "index build --chart none", "kubectl addon index build: none: ", "exit code 2")
+	expectRun(t, "index build --chart none", "kubectl addon index build: there is no file or folder none", "exit code 2")
 }
 
 // TestHelmUpdate tests the cases of helm dependency update with local dependencies. Their names are helm's messages.

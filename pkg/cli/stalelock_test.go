@@ -19,7 +19,7 @@ func TestBuildWarnsOfAStaleLock(t *testing.T) {
 		"addOns: [{name: gateway}]\nclusterKinds: [{name: default, kubernetes: 1.30.0}]": "" +
 			"clusters of kind default are others than those of the wishes",
 		"addOns: [{name: gateway}]\nclusterKinds: [{name: other}]": `the lock has no kind of clusters "other"`,
-		"addOns: []": "addons.yaml: addOns: name at least one add-on",
+		"addOns: []": "addons.yaml: line 3: addOns: name at least one add-on",
 	} {
 		writeFiles(t, map[string]string{"addons.yaml": head + wishes + "\n"})
 		expectRun(t, "build", "manifests/00/proxy.yaml", warning+want, ": run kubectl addon resolve, and review what changes\n")

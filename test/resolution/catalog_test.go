@@ -55,7 +55,7 @@ func (s shape) catalog(random *rand.Rand) []resolution.Release {
 	return releases
 }
 
-func nameOf(i int) string { return fmt.Sprintf("addon-%02d", i) }
+func nameOf(i int) string { return fmt.Sprintf("addon-%03d", i) }
 
 // edge makes an edge of the add-on with the number source. It returns false if there is no add-on to depend on.
 func (s shape) edge(random *rand.Rand, source, number int) (addonv1alpha1.AddonDependency, bool) {

@@ -53,13 +53,15 @@ func formulaOf(w world) *formula {
 
 // split returns the releases of an add-on in a range, and the others.
 func (f *formula) split(addOn, accepted string, prereleases *addonv1alpha1.DependencyPrereleases) (within, others []int) {
-	for _, variable := range f.variables[addOn] {
-		matches := accepted == ""
-		if !matches {
-			parsed, err := versions.ParseRange(accepted, prereleases)
-			matches = err == nil && parsed.Mismatch(semver.MustParse(f.releases[variable-1].Version)) == ""
+	var parsed *versions.Range
+	if accepted != "" {
+		var err error
+		if parsed, err = versions.ParseRange(accepted, prereleases); err != nil {
+			return nil, f.variables[addOn]
 		}
-		if matches {
+	}
+	for _, variable := range f.variables[addOn] {
+		if parsed == nil || parsed.Mismatch(semver.MustParse(f.releases[variable-1].Version)) == "" {
 			within = append(within, variable)
 		} else {
 			others = append(others, variable)
@@ -84,6 +86,7 @@ func (f *formula) addEdge(release int, edge addonv1alpha1.AddonDependency) {
 	switch edge.Type {
 	case addonv1alpha1.DependencyTypeRequired:
 		f.clauses = append(f.clauses, append([]int{-release}, within...))
+		excluded = nil // a second release of the add-on is excluded already
 	case addonv1alpha1.DependencyTypeConflicts:
 		excluded = within
 	default:

@@ -6,9 +6,11 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"os"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
@@ -20,6 +22,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/offline/airgap/signature"
 	"open-cluster-management.io/interlock/pkg/text"
 )
+
+// passphraseVariable is the environment variable with the passphrase of a private key.
+const passphraseVariable = "COSIGN_PASSWORD"
 
 type options struct {
 	genericiooptions.IOStreams
@@ -48,9 +53,10 @@ With --images, it also packs the images, for all platforms that they have. It re
 their registries, with the credentials of Docker's configuration. An image without a digest in
 the manifests gets the one that its registry has now: the list has it.
 
-With --sign-key, it signs the artifact in the format of cosign. The key is a private key in
-PEM, as PKCS#8 without a passphrase: of ECDSA with the curve P-256, or of Ed25519. Keys with a
-passphrase, as cosign makes them, are not supported.`,
+With --sign-key, it signs the artifact in the formats of cosign 2 and 3. The key is a private
+key in PEM, of ECDSA with the curve P-256, or of Ed25519: as PKCS#8 without a passphrase, or as
+cosign generate-key-pair makes it. Its passphrase is read from the environment variable
+COSIGN_PASSWORD, or from the terminal.`,
 		Example: `  # What the lock names
   kubectl addon package addons.yaml --index index --to addons.tar
 
@@ -75,7 +81,7 @@ func (o *options) complete(args []string) error {
 	}
 	if o.signKeyPath != "" {
 		var err error
-		if o.signKey, err = signature.PrivateKey(o.signKeyPath); err != nil {
+		if o.signKey, err = signature.PrivateKey(o.signKeyPath, o.passphrase); err != nil {
 			return fmt.Errorf("--sign-key: %w", err)
 		}
 	}
@@ -107,6 +113,21 @@ func (o *options) run(ctx context.Context) error {
 	return nil
 }
 
+// passphrase returns the passphrase of the key: from the variable that cosign reads, or from the terminal.
+func (o *options) passphrase() ([]byte, error) {
+	if secret, ok := os.LookupEnv(passphraseVariable); ok {
+		return []byte(secret), nil
+	}
+	file, ok := o.In.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil, fmt.Errorf("it has a passphrase: set the environment variable %s to it", passphraseVariable)
+	}
+	fmt.Fprintf(o.ErrOut, "Passphrase of %s: ", o.signKeyPath)
+	secret, err := term.ReadPassword(int(file.Fd()))
+	fmt.Fprintln(o.ErrOut)
+	return secret, err
+}
+
 // content reads the content of the package.
 func (o *options) content(ctx context.Context) (*airgap.Content, error) {
 	lock, entries, err := o.Resolve(ctx)
@@ -128,7 +149,7 @@ func (o *options) report(packed *airgap.Package) {
 		}
 	}
 	signed := "not signed"
-	if packed.Signatures != nil {
+	if packed.Signatures.Exist() {
 		signed = "signed"
 	}
 	fmt.Fprintf(o.ErrOut, "%s has %s and names %s, of which it has %d. It is %s.\n", o.path,

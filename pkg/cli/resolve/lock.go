@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/offline/index"
@@ -66,7 +67,7 @@ func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, f.noLock()
 	case err != nil:
-		return nil, err
+		return nil, fileerror.Reading(f.Lock, err)
 	}
 	content = lineend.Unix(content)
 	lockErr := &LockError{file: f.Lock}

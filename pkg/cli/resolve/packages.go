@@ -58,7 +58,8 @@ type releases struct {
 
 // read reads the releases of a folder, or of a package.
 func (p *Packages) read(ctx context.Context, location string) (*releases, error) {
-	if info, err := os.Stat(location); !strings.HasPrefix(location, airgap.Scheme) && (err != nil || info.IsDir()) {
+	info, err := os.Stat(location)
+	if isPackage := strings.HasPrefix(location, airgap.Scheme) || strings.HasSuffix(location, ".tar"); !isPackage && err != nil || err == nil && info.IsDir() {
 		return p.readFolder(location)
 	}
 	packed, err := p.Open(ctx, location)

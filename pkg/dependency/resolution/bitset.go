@@ -1,6 +1,9 @@
 package resolution
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // bitset is a set of small numbers.
 type bitset []uint64
@@ -37,6 +40,28 @@ func (b bitset) intersect(second bitset) bitset {
 		intersection[i] = b[i] & second[i]
 	}
 	return intersection
+}
+
+// without returns the numbers that are not in a second set.
+func (b bitset) without(second bitset) bitset {
+	difference := slices.Clone(b)
+	for i := range difference {
+		if i < len(second) {
+			difference[i] &^= second[i]
+		}
+	}
+	return difference
+}
+
+// numbers returns the numbers, ascending.
+func (b bitset) numbers() []int {
+	numbers := make([]int, 0, b.count())
+	for i := range len(b) * 64 {
+		if b.contains(i) {
+			numbers = append(numbers, i)
+		}
+	}
+	return numbers
 }
 
 func (b bitset) empty() bool { return b.first() < 0 }

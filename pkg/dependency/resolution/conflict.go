@@ -13,57 +13,90 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// explain returns the Conflict of a problem without a solution. It first finds a minimal set of wishes that exclude each other,
-// and then a minimal set of declarations that cause this.
+// explain returns the Conflict of a problem without a solution. It first finds the smallest set of wishes that exclude each other, and
+// then, of the declarations by which they do, the smallest set.
 func (p *problem) explain(involved map[source]bool) error {
-	core := p.wishes
-	if i := slices.IndexFunc(p.wishes, func(w wish) bool { return p.fails([]wish{w}) }); i >= 0 {
-		core = p.wishes[i : i+1]
-	}
-	for i := 0; i < len(core) && len(core) > 1; {
-		if reduced := slices.Delete(slices.Clone(core), i, i+1); p.fails(reduced) {
-			core = reduced
-			continue
-		}
-		i++
-	}
-	result := p.solve(core)
-	if result.selection == nil && !result.exhausted {
+	core, bounded := p.smallestWishes()
+	if result := p.solve(core); result.outcome() == conflicting {
 		involved = result.involved
 	}
-	conflict := &Conflict{sentence: p.sentence(core, p.reduce(core, involved))}
+	sources, declarationsBounded := p.smallestSources(core, involved)
+	conflict := &Conflict{Bounded: bounded || declarationsBounded}
+	conflict.sentence = p.sentence(core, sources)
+	if conflict.Bounded {
+		conflict.sentence += ". Fewer of these may be enough for the conflict: the search for fewer has reached its limit"
+	}
 	for i := range core {
 		conflict.Wishes = append(conflict.Wishes, core[i].Wish)
 	}
 	return conflict
 }
 
-// fails reports whether the wishes are known to exclude each other.
-func (p *problem) fails(wishes []wish) bool {
-	result := p.solve(wishes)
-	return result.selection == nil && !result.exhausted
+// smallestWishes returns the smallest set of wishes that exclude each other. bounded is true if there may be a smaller one.
+func (p *problem) smallestWishes() (core []wish, bounded bool) {
+	within := func(set bitset) []wish {
+		var wishes []wish
+		for _, i := range set.numbers() {
+			wishes = append(wishes, p.wishes[i])
+		}
+		return wishes
+	}
+	r := reduction{problem: p, try: func(set bitset) trial {
+		result := p.solve(within(set))
+		if result.selection == nil {
+			return trial{result.outcome(), result.involvedWishes}
+		}
+		var satisfied bitset
+		for i := range p.wishes {
+			if p.wishes[i].isSatisfied(result.selection) {
+				satisfied.add(i)
+			}
+		}
+		return trial{satisfiable, satisfied}
+	}}
+	var all bitset
+	for i := range p.wishes {
+		all.add(i)
+	}
+	return within(r.smallest(all)), r.bounded
 }
 
-// reduce returns a minimal set of the involved declarations: without any of them, the wishes no longer exclude each other.
-func (p *problem) reduce(core []wish, involved map[source]bool) []source {
-	p.activeSources = involved
+// isSatisfied reports whether chosen releases satisfy the wish.
+func (w *wish) isSatisfied(selection map[int]int) bool {
+	chosen, ok := selection[w.addOn]
+	return !ok && w.OnlyIfNeeded || ok && w.releases.contains(chosen)
+}
+
+// smallestSources returns the smallest set of the involved declarations by which the wishes exclude each other. bounded is true if there
+// may be a smaller one.
+func (p *problem) smallestSources(core []wish, involved map[source]bool) (sources []source, bounded bool) {
+	all := slices.SortedFunc(maps.Keys(involved), p.compareSources)
 	defer func() { p.activeSources = nil }()
-	var minimal []source
-	for _, declaring := range slices.SortedFunc(maps.Keys(involved), p.compareSources) {
-		if !p.activeSources[declaring] {
-			continue
+	r := reduction{problem: p, try: func(set bitset) trial {
+		p.activeSources = map[source]bool{}
+		for _, i := range set.numbers() {
+			p.activeSources[all[i]] = true
 		}
-		previous := p.activeSources
-		p.activeSources = maps.Clone(previous)
-		delete(p.activeSources, declaring)
-		if result := p.solve(core); result.selection == nil && !result.exhausted {
-			p.activeSources = result.involved // the conflict needs no other declarations
-			continue
+		result := p.solve(core)
+		var used bitset
+		for i, declaring := range all {
+			if result.involved[declaring] {
+				used.add(i)
+			}
 		}
-		p.activeSources = previous
-		minimal = append(minimal, declaring)
+		if result.selection != nil {
+			used = set
+		}
+		return trial{result.outcome(), used}
+	}}
+	var universe bitset
+	for i := range all {
+		universe.add(i)
 	}
-	return minimal
+	for _, i := range r.smallest(universe).numbers() {
+		sources = append(sources, all[i])
+	}
+	return sources, r.bounded
 }
 
 // isActive reports whether searches use a declaration.

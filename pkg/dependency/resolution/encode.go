@@ -168,6 +168,7 @@ func (s *search) excludeOthers(id int, accepted bitset, cause literal) *clause {
 
 // excludeSubsets excludes all subsets that do not have the release.
 func (s *search) excludeSubsets(state *addOnState, i int, cause literal) *clause {
+	s.solver.work += len(state.subsets)
 	for _, l := range state.subsets {
 		if !s.variables[l.variable()].subset.contains(i) {
 			if conflict := s.imply(l.not(), reason{literal: cause}); conflict != nil {
@@ -184,7 +185,7 @@ func (s *search) encodeRelease(id, i int, chosen literal) *clause {
 	add := func(declaring source, literals ...literal) {
 		var sources bitset
 		sources.add(s.number(declaring))
-		if added := s.attach(&clause{literals, sources}); conflict == nil {
+		if added := s.attach(&clause{literals: literals, sources: sources}); conflict == nil {
 			conflict = added
 		}
 	}

@@ -70,7 +70,7 @@ func (s *search) pick(key needKey) *clause {
 	}
 	// The clauses exclude a choice that excludes all targets, so the search does not get here. If it does, it gives up
 	// instead of repeating for ever.
-	s.steps = s.limit + 1
+	s.budget = unset
 	return nil
 }
 

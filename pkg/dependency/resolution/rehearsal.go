@@ -22,7 +22,7 @@ type rehearsal struct {
 
 // rehearse begins a rehearsal of the last choice, unless a solution with it is known.
 func (s *search) rehearse(id, i int) {
-	if s.steps < s.rehearseAfter || s.level() == 0 {
+	if s.conflicts < s.rehearseAfter || s.level() == 0 {
 		return
 	}
 	if solved, ok := s.solution[id]; ok && solved == i {
@@ -73,6 +73,7 @@ func (s *search) weigh(learned *clause) {
 func (s *search) nextHardest() int {
 	next, highest := unset, -1.0
 	for _, queue := range []bitset{s.wishedAddOns, s.neededAddOns} {
+		s.solver.work += len(queue)
 		for id := range len(queue) * 64 {
 			if !queue.contains(id) || s.chosenAddOns.contains(id) {
 				continue

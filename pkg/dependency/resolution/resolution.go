@@ -18,11 +18,15 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// MaxSteps is the limit of a search. It counts conflicts of the solver and not time, so the result is the same on every machine.
-const MaxSteps = 30_000
+// MaxWork is the limit of a search, and MaxExplanation that of the searches for the smallest cause of a conflict, all together. They
+// count operations of the solver and not time, so the result is the same on every machine. An operation takes 20 to 60 ns.
+const (
+	MaxWork        = 20_000_000
+	MaxExplanation = 8_000_000
+)
 
-// ErrTooManySteps is the error of a search that finds neither a solution nor a conflict within MaxSteps.
-var ErrTooManySteps = errors.New("gave up, because there are too many combinations of versions: want fewer versions, by narrower ranges")
+// ErrTooManyCombinations is the error of a search that finds neither a solution nor a conflict within MaxWork.
+var ErrTooManyCombinations = errors.New("gave up, because there are too many combinations of versions: want fewer versions, by narrower ranges")
 
 // Release is a version of an add-on.
 type Release struct {
@@ -91,8 +95,11 @@ type Resolution struct {
 
 // Conflict is the error for wishes that no set of releases satisfies together.
 type Conflict struct {
-	// Wishes is a minimal set of wishes that exclude each other: leaving out any of them makes the others satisfiable.
+	// Wishes is the smallest set of wishes that exclude each other.
 	Wishes []Wish
+	// Bounded is true if the search for the smallest sets of wishes and declarations has reached MaxExplanation. There may be smaller
+	// ones then.
+	Bounded bool
 	// sentence is the message.
 	sentence string
 }
@@ -100,7 +107,7 @@ type Conflict struct {
 func (c *Conflict) Error() string { return c.sentence }
 
 // Resolve chooses versions. The first wish by name gets the highest version with which all wishes can be satisfied, then the
-// second wish, and so on. The add-ons that they need follow, by name. The error is a Conflict, ErrTooManySteps, or names a
+// second wish, and so on. The add-ons that they need follow, by name. The error is a Conflict, ErrTooManyCombinations, or names a
 // release or a wish that cannot be used.
 func Resolve(releases []Release, wishes []Wish, kind Kind) (*Resolution, error) {
 	p, err := newProblem(releases, wishes, &kind)
@@ -114,8 +121,9 @@ func (p *problem) resolve() (*Resolution, error) {
 	result := p.solve(p.wishes)
 	switch {
 	case result.exhausted:
-		return nil, ErrTooManySteps
+		return nil, ErrTooManyCombinations
 	case result.selection == nil:
+		p.limit = p.work + MaxExplanation
 		return nil, p.explain(result.involved)
 	}
 	return p.describe(p.withoutUnrequested(result)), nil
@@ -132,22 +140,22 @@ type problem struct {
 	acceptedReleases map[string]bitset
 	// providersByAPI is a cache of the releases that provide an API, by add-on.
 	providersByAPI map[addonv1alpha1.AddonAPI]map[int]bitset
-	// sourceNumbers and sourcesByNumber map declarations to numbers, and back.
+	// sourceNumbers and sourcesByNumber map declarations to numbers, and back. The wishes have the first numbers, and no declaration there.
 	sourceNumbers   map[source]int
 	sourcesByNumber []source
 	// activeSources limits searches to some declarations, to find a minimal conflict. All declarations count while it is nil.
 	activeSources map[source]bool
-	// steps counts the conflicts of the solver in all searches. All searches together end at twice the limit, each one at the limit.
-	steps, limit int
+	// work counts the operations of the solver in all searches. A search gives up when they reach the limit.
+	work, limit int
 	// rehearseAfter is the number of conflicts in a search after which it rehearses choices.
 	rehearseAfter int
 }
 
-// wish is a Wish with the number of its add-on and the releases in its range.
+// wish is a Wish with its number, the number of its add-on, and the releases in its range.
 type wish struct {
 	Wish
-	addOn    int
-	releases bitset
+	number, addOn int
+	releases      bitset
 }
 
 func newProblem(releases []Release, wishes []Wish, kind *Kind) (*problem, error) {
@@ -159,7 +167,7 @@ func newProblem(releases []Release, wishes []Wish, kind *Kind) (*problem, error)
 		providersByAPI:   map[addonv1alpha1.AddonAPI]map[int]bitset{},
 		sourceNumbers:    map[source]int{},
 		rehearseAfter:    stepsToRehearse,
-		limit:            MaxSteps,
+		limit:            MaxWork,
 	}
 	for _, platform := range [][2]string{{"kubernetes", kind.Kubernetes}, {"ocm", kind.OCM}} {
 		if _, err := versions.ParsePlatform(platform[1]); platform[1] != "" && err != nil {
@@ -171,11 +179,13 @@ func newProblem(releases []Release, wishes []Wish, kind *Kind) (*problem, error)
 	}
 	sorted := slices.Clone(wishes)
 	slices.SortStableFunc(sorted, compareWishes)
-	for _, w := range sorted {
+	p.sourcesByNumber = make([]source, len(sorted))
+	for i, w := range sorted {
 		compiled, err := p.compileWish(w)
 		if err != nil {
 			return nil, err
 		}
+		compiled.number = i
 		p.wishes = append(p.wishes, compiled)
 	}
 	p.setSelectable()

@@ -22,10 +22,11 @@ type search struct {
 	// most of the time.
 	probedAddOn int
 	rehearsal
-	// involved has the declarations that exclude a solution.
-	involved map[source]bool
-	// steps counts the conflicts in this search. problem.steps counts them in the earlier searches.
-	steps int
+	// involved has the declarations that exclude a solution, and involvedWishes the wishes.
+	involved       map[source]bool
+	involvedWishes bitset
+	// conflicts counts the conflicts of the search, and budget is the work after which it gives up.
+	conflicts, budget int
 }
 
 // encodedNeed is a constraint of a release. firstVariable means that its first target satisfies it. The variables of its other
@@ -52,16 +53,32 @@ type solution struct {
 	selection map[int]int
 	// assumed has the needs for an API that no release provides, and that is assumed to be served.
 	assumed []needKey
-	// involved has the declarations that exclude a solution. exhausted is true if the search gave up.
-	involved  map[source]bool
-	exhausted bool
+	// involved has the declarations that exclude a solution, and involvedWishes the wishes. exhausted is true if the search gave up.
+	involved       map[source]bool
+	involvedWishes bitset
+	exhausted      bool
 	// rehearsals is the number of rehearsed choices.
 	rehearsals int
 }
 
+// outcome returns what the search has found out about its wishes.
+func (s *solution) outcome() outcome {
+	switch {
+	case s.exhausted:
+		return unknown
+	case s.selection == nil:
+		return conflicting
+	default:
+		return satisfiable
+	}
+}
+
 // solve searches for choices that satisfy the wishes.
 func (p *problem) solve(wishes []wish) solution {
-	s := &search{problem: p, encodedNeeds: map[int][]encodedNeed{}, pickedTargets: map[needKey]int{}, probedAddOn: unset}
+	s := &search{
+		problem: p, encodedNeeds: map[int][]encodedNeed{}, pickedTargets: map[needKey]int{}, probedAddOn: unset,
+		budget: p.limit - p.work,
+	}
 	result := solution{}
 	if s.addWishes(wishes) && s.run() {
 		result.selection = map[int]int{}
@@ -74,15 +91,17 @@ func (p *problem) solve(wishes []wish) solution {
 		}
 	}
 	result.involved, result.exhausted = s.involved, result.selection == nil && s.involved == nil
-	result.rehearsals = s.rehearsals
-	p.steps += s.steps
+	result.involvedWishes, result.rehearsals = s.involvedWishes, s.rehearsals
+	p.work += s.solver.work
 	return result
 }
 
 // addWishes adds the wishes as clauses. It returns false if they contradict each other.
 func (s *search) addWishes(wishes []wish) bool {
-	add := func(l literal) bool {
-		conflict := s.attach(&clause{literals: []literal{l}})
+	add := func(w *wish, l literal) bool {
+		var sources bitset
+		sources.add(w.number)
+		conflict := s.attach(&clause{literals: []literal{l}, sources: sources})
 		if conflict != nil {
 			s.setInvolved(conflict)
 		}
@@ -90,12 +109,12 @@ func (s *search) addWishes(wishes []wish) bool {
 	}
 	for i := range wishes {
 		w := &wishes[i]
-		if l := s.subsetLiteral(w.addOn, w.releases); l != noLiteral && !add(l) {
+		if l := s.subsetLiteral(w.addOn, w.releases); l != noLiteral && !add(w, l) {
 			return false
 		}
 		if !w.OnlyIfNeeded {
 			s.wishedAddOns.add(w.addOn)
-			if !add(s.anyLiteral(w.addOn)) {
+			if !add(w, s.anyLiteral(w.addOn)) {
 				return false
 			}
 		}
@@ -103,10 +122,8 @@ func (s *search) addWishes(wishes []wish) bool {
 	return true
 }
 
-// gaveUp reports whether the search has reached a limit of its steps.
-func (s *search) gaveUp() bool {
-	return s.steps > s.limit || s.problem.steps > 2*s.limit
-}
+// gaveUp reports whether the search has spent its budget.
+func (s *search) gaveUp() bool { return s.solver.work > s.budget }
 
 // run makes choices until all needs are met. It returns false if there is no solution, or it gives up.
 func (s *search) run() bool {
@@ -144,7 +161,7 @@ func (s *search) propagate() *clause {
 // resolve learns a clause from a conflict, and undoes the decisions that the clause makes useless. It returns false
 // if the conflict rests on no decision. Then there is no solution.
 func (s *search) resolve(conflict *clause) bool {
-	s.steps++
+	s.conflicts++
 	conflictLevel := s.conflictLevel(conflict)
 	if conflictLevel == 0 {
 		s.setInvolved(conflict)
@@ -154,6 +171,7 @@ func (s *search) resolve(conflict *clause) bool {
 	learned, level := s.learn(conflict)
 	s.weigh(learned)
 	s.undo(level)
+	s.remember(learned)
 	s.attach(learned) // its first literal is open, so it contradicts nothing
 	s.probedAddOn = unset
 	if v := &s.variables[learned.literals[0].variable()]; len(learned.literals) == 1 && v.addOn != unset && v.subset == nil {
@@ -162,12 +180,16 @@ func (s *search) resolve(conflict *clause) bool {
 	return true
 }
 
-// setInvolved sets the declarations that exclude a solution.
+// setInvolved sets the declarations and the wishes that exclude a solution.
 func (s *search) setInvolved(conflict *clause) {
 	s.involved = map[source]bool{}
 	sources := s.sourcesOf(reason{clause: conflict})
 	for i, declaring := range s.sourcesByNumber {
-		if sources.contains(i) {
+		switch {
+		case !sources.contains(i):
+		case i < len(s.wishes):
+			s.involvedWishes.add(i)
+		default:
 			s.involved[declaring] = true
 		}
 	}
@@ -299,6 +321,7 @@ func (s *search) path(start, goal int, include func(id int) bool, edges func(*re
 			return false
 		}
 		visited.add(id)
+		s.solver.work++
 		i := s.states[id].selected
 		for _, w := range edges(s.candidate(id, i)) {
 			if s.isActive(w.source) && (w.dependency == goal || walk(w.dependency)) {

@@ -14,6 +14,10 @@ func (l literal) variable() int { return int(l >> 1) }
 type clause struct {
 	literals []literal
 	sources  bitset
+	// levels is the number of different decisions behind a learned clause. A clause with few of them excludes much.
+	levels int
+	// forgotten is true for a learned clause that is no longer checked.
+	forgotten bool
 }
 
 // reason explains why a literal is true: all other literals of the clause are false, or the true literal in reason excludes its
@@ -51,11 +55,15 @@ type solver struct {
 	decisionOffsets []int
 	// marked has the variables that learn has visited.
 	marked []bool
+	memory
+	// work counts the operations that take most of the time: clauses that are checked, and literals that become true.
+	work int
 }
 
 // newVariables adds variables, and returns the first one.
 func (s *solver) newVariables(count int) int {
 	first := len(s.levels)
+	s.work += count
 	s.values = append(s.values, make([]int8, 2*count)...)
 	s.levels = append(s.levels, make([]int, count)...)
 	s.reasons = append(s.reasons, make([]reason, count)...)
@@ -96,6 +104,7 @@ func (s *solver) assign(l literal, cause reason) {
 	variable := l.variable()
 	s.levels[variable], s.reasons[variable] = s.level(), cause
 	s.trail = append(s.trail, l)
+	s.work++
 	if s.level() == 0 {
 		s.sources[variable] = s.sourcesOf(cause)
 	}
@@ -119,6 +128,7 @@ func (s *solver) sourcesOf(cause reason) bitset {
 // attach adds a clause. It returns the clause if all of its literals are false.
 func (s *solver) attach(added *clause) *clause {
 	literals := added.literals
+	s.work += len(literals)
 	for i := range min(2, len(literals)) { // watch literals that are not false, or became false last
 		for j := i + 1; j < len(literals); j++ {
 			if s.rank(literals[j]) > s.rank(literals[i]) {
@@ -145,6 +155,7 @@ func (s *solver) rank(l literal) int {
 // checkWatches checks the clauses that watch a literal, after it has become false. It returns the conflict, if any.
 func (s *solver) checkWatches(l literal) *clause {
 	watches := s.watches[l]
+	s.work += len(watches)
 	kept := watches[:0]
 	for n, w := range watches {
 		if s.isTrue(w.blocker) {
@@ -216,6 +227,7 @@ func (s *solver) learn(conflict *clause) (*clause, int) {
 			mark(cause.literal.not())
 		} else {
 			learned.sources.join(cause.clause.sources)
+			s.work += len(cause.clause.literals)
 			for _, l := range cause.clause.literals {
 				mark(l)
 			}

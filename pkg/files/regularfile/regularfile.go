@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 )
 
 // Open opens a regular file, or a file that this process has open already, such as
@@ -16,7 +18,8 @@ func Open(path string) (*os.File, error) {
 	if err := Check(path); err != nil {
 		return nil, err
 	}
-	return os.Open(path) //nolint:gosec // the user names it
+	file, err := os.Open(path) //nolint:gosec // the user names it
+	return file, fileerror.Reading(path, err)
 }
 
 // ReadAll reads such a file. If the path is -, it reads stdin.
@@ -37,7 +40,7 @@ func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return err
+		return fileerror.Reading(path, err)
 	case info.IsDir():
 		return fmt.Errorf("%s is a directory: name a file", path)
 	case !info.Mode().IsRegular() && !isOpenFile(path):

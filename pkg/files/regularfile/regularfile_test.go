@@ -19,7 +19,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		file: "", folder: "is a directory", pipe: "is no regular file", file + "-none": "no such file",
+		file: "", folder: "is a directory", pipe: "is no regular file", file + "-none": "there is no file or folder",
 	} {
 		opened, err := Open(path)
 		if want == "" && err == nil {

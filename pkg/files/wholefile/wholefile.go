@@ -8,10 +8,17 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 )
 
 // Write writes a file that all users may read.
-func Write(path string, write func(io.Writer) error) (err error) {
+func Write(path string, write func(io.Writer) error) error {
+	return fileerror.Writing(path, replace(path, write))
+}
+
+// replace writes a file beside the path, and renames it.
+func replace(path string, write func(io.Writer) error) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), pattern(path))
 	if err != nil {
 		return err
@@ -30,7 +37,12 @@ func Write(path string, write func(io.Writer) error) (err error) {
 
 // WriteFolder writes a folder that all users may read. The files have paths relative to the folder. The function remove deletes the old
 // folder, after the new one was written beside it.
-func WriteFolder(folder string, files iter.Seq2[string, []byte], remove func(oldFolder, newFolder string) error) (err error) {
+func WriteFolder(folder string, files iter.Seq2[string, []byte], remove func(oldFolder, newFolder string) error) error {
+	return fileerror.Writing(folder, replaceFolder(folder, files, remove))
+}
+
+// replaceFolder writes a folder beside the old one, and renames it.
+func replaceFolder(folder string, files iter.Seq2[string, []byte], remove func(oldFolder, newFolder string) error) (err error) {
 	parent := filepath.Dir(filepath.Clean(folder))
 	if err := os.MkdirAll(parent, 0o750); err != nil {
 		return err

@@ -301,6 +301,8 @@ func TestSignaturesAreRequired(t *testing.T) {
 		"not signed":          {pack(t, content, nil), public, signature.ErrUnsigned},
 		"by another key":      {pack(t, content, key), wrongKey, signature.ErrWrong},
 		"for another package": {withSignatureOfAnother(t, content, key), public, signature.ErrWrong},
+		"as by cosign 2":      {withOnly(pack(t, content, key), true), public, nil},
+		"as by cosign 3":      {withOnly(pack(t, content, key), false), public, nil},
 	} {
 		path := filepath.Join(t.TempDir(), "a.tar")
 		if err := tt.packed.WriteFile(path); err != nil {
@@ -317,6 +319,16 @@ func TestSignaturesAreRequired(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// withOnly returns a package with signatures of one format.
+func withOnly(packed *Package, tagged bool) *Package {
+	if tagged {
+		packed.Signatures.Bundles = nil
+	} else {
+		packed.Signatures.Tagged = nil
+	}
+	return packed
 }
 
 // withSignatureOfAnother returns a package with the signature of another package.

@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/files/wholefile"
 )
@@ -24,7 +25,7 @@ func (c *Content) WriteFolder(folder string) error {
 	if content, err := os.ReadDir(folder); len(content) > 0 {
 		return fmt.Errorf("%s %w", folder, ErrNotEmpty)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // it may be a file, and would be lost
+		return fileerror.Writing(folder, err) // it may be a file, and would be lost
 	}
 	files, err := c.Files()
 	if err != nil {

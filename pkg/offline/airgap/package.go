@@ -38,8 +38,8 @@ type Package struct {
 	Content
 	// Artifact describes the manifest of the package.
 	Artifact v1.Descriptor
-	// Signatures describes the manifest of the signatures. It is nil for an unsigned package.
-	Signatures *v1.Descriptor
+	// Signatures has the signatures of the package. There are none for an unsigned package.
+	Signatures signature.Signatures
 	// PackedImages has the images in the archive. Each has its reference as an annotation.
 	PackedImages []v1.Descriptor
 	Blobs        layout.Blobs
@@ -61,8 +61,7 @@ func Pack(content *Content, blobs layout.Blobs, key crypto.Signer) (*Package, er
 	if p.Artifact, err = content.Manifest(blobs); err != nil || key == nil {
 		return p, err
 	}
-	signatures, err := signature.Sign(blobs, p.Artifact.Digest, key)
-	p.Signatures = &signatures
+	p.Signatures, err = signature.Sign(blobs, p.Artifact, key)
 	return p, err
 }
 
@@ -95,10 +94,14 @@ func (p *Package) Write(writer io.Writer) error {
 	signed := p.Artifact
 	signed.Annotations = map[string]string{kindAnnotation: kindSigned}
 	manifests := []v1.Descriptor{signed}
-	if p.Signatures != nil {
-		signatures := *p.Signatures
+	if p.Signatures.Tagged != nil {
+		signatures := *p.Signatures.Tagged
 		signatures.Annotations = map[string]string{kindAnnotation: kindSignatures}
 		manifests = append(manifests, signatures)
+	}
+	for _, bundle := range p.Signatures.Bundles {
+		bundle.Annotations = map[string]string{kindAnnotation: kindSigned}
+		manifests = append(manifests, bundle)
 	}
 	return layout.Write(writer, append(manifests, p.PackedImages...), p.Blobs)
 }
@@ -150,14 +153,17 @@ func (s Source) ReadArchive(file io.ReaderAt, size int64) (*Package, error) {
 	p := &Package{Blobs: blobs}
 	var signed []v1.Descriptor
 	for _, descriptor := range manifests {
-		switch descriptor.Annotations[kindAnnotation] {
-		case kindSigned:
-			signed = append(signed, descriptor)
-		case kindSignatures:
-			if p.Signatures != nil {
-				return nil, errors.New("it has signatures twice")
+		switch kind := descriptor.Annotations[kindAnnotation]; {
+		case kind == kindSigned && descriptor.ArtifactType == string(signature.BundleType):
+			if err := p.Signatures.AddBundle(blobs, descriptor); err != nil {
+				return nil, err
 			}
-			p.Signatures = &descriptor
+		case kind == kindSigned:
+			signed = append(signed, descriptor)
+		case kind == kindSignatures && p.Signatures.Tagged != nil:
+			return nil, errors.New("it has signatures twice")
+		case kind == kindSignatures:
+			p.Signatures.Tagged = &descriptor
 		default:
 			p.PackedImages = append(p.PackedImages, descriptor)
 		}
@@ -188,12 +194,8 @@ func (s Source) pull(ctx context.Context, unparsed string) (*Package, error) {
 	if p.Artifact, err = s.GetOne(ctx, reference, p.Blobs); err != nil {
 		return nil, err
 	}
-	signatures, ok, err := s.GetSignatures(ctx, reference.Context(), p.Artifact.Digest, p.Blobs)
-	if err != nil {
+	if p.Signatures, err = s.GetSignatures(ctx, reference.Context(), p.Artifact.Digest, p.Blobs); err != nil {
 		return nil, fmt.Errorf("%s: its signatures: %w", reference, err)
-	}
-	if ok {
-		p.Signatures = &signatures
 	}
 	if err := s.read(p); err != nil {
 		return nil, fmt.Errorf("%s: %w", reference, err)
@@ -203,11 +205,8 @@ func (s Source) pull(ctx context.Context, unparsed string) (*Package, error) {
 
 // read reads the content of a package. It verifies the signature first, so it decodes only signed content.
 func (s Source) read(p *Package) error {
-	if s.Key != nil && p.Signatures == nil {
-		return signature.ErrUnsigned
-	}
 	if s.Key != nil {
-		if err := signature.Verify(p.Blobs, *p.Signatures, p.Artifact.Digest, s.Key); err != nil {
+		if err := signature.Verify(p.Blobs, p.Signatures, p.Artifact.Digest, s.Key); err != nil {
 			return err
 		}
 	}
@@ -233,11 +232,8 @@ func (p *Package) Push(ctx context.Context, client registry.Client, reference na
 			return fmt.Errorf("image %s: %w", imageReference, err)
 		}
 	}
-	if p.Signatures != nil {
-		tag := reference.Context().Tag(signature.Tag(p.Artifact.Digest))
-		if err := client.Put(ctx, tag, *p.Signatures, p.Blobs); err != nil {
-			return fmt.Errorf("signatures: %w", err)
-		}
+	if err := client.PutSignatures(ctx, reference.Context(), p.Artifact.Digest, p.Signatures, p.Blobs); err != nil {
+		return fmt.Errorf("signatures: %w", err)
 	}
 	return client.Put(ctx, reference, p.Artifact, p.Blobs)
 }

@@ -2,6 +2,8 @@ package airgap
 
 import (
 	"bytes"
+	"crypto"
+	"errors"
 	"io"
 	"log"
 	"net/http"
@@ -20,6 +22,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/offline/airgap/layout"
 	"open-cluster-management.io/interlock/pkg/offline/airgap/registry"
+	"open-cluster-management.io/interlock/pkg/offline/airgap/signature"
 )
 
 // fakeRegistry is a registry on loopback that records its requests, and may respond with wrong content.
@@ -41,9 +44,9 @@ func (s *fakeRegistry) ServeHTTP(writer http.ResponseWriter, request *http.Reque
 	}
 }
 
-func serve(t *testing.T) *fakeRegistry {
+func serve(t *testing.T, options ...ggcr.Option) *fakeRegistry {
 	t.Helper()
-	s := &fakeRegistry{Handler: ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)))}
+	s := &fakeRegistry{Handler: ggcr.New(append(options, ggcr.Logger(log.New(io.Discard, "", 0)))...)}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
@@ -88,6 +91,53 @@ func TestAPackageIsPulledAsItWasPushed(t *testing.T) {
 	if _, err := (Source{Client: insecure}).Open(t.Context(), wrongDigest); err == nil {
 		t.Error("another digest was accepted")
 	}
+}
+
+// A registry may list what refers to an artifact, or leave that to its clients. In both, a push keeps the signatures of others.
+func TestAPushKeepsTheSignaturesThatAreThere(t *testing.T) {
+	for _, lists := range []bool{true, false} {
+		inner := serve(t, ggcr.WithReferrersSupport(lists))
+		content := contentOf(t, releasesOf(t, "a"))
+		var keys []crypto.PublicKey
+		reference := ""
+		for range 3 {
+			public, key := generate(t)
+			keys = append(keys, public)
+			reference = push(t, inner, pack(t, content, key)).String()
+			push(t, inner, pack(t, content, key)) // the same signatures again
+		}
+		for i, key := range keys {
+			pulled, err := Source{insecure, key}.Open(t.Context(), reference)
+			if err != nil {
+				t.Fatalf("referrers %t: key %d: %v", lists, i, err)
+			}
+			manifest, err := pulled.Blobs.Children(*pulled.Signatures.Tagged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bundles := len(pulled.Signatures.Bundles); bundles != len(keys) || len(manifest) != 1+len(keys) {
+				t.Errorf("referrers %t: %d bundles, and %d blobs with the tag", lists, bundles, len(manifest))
+			}
+			for _, only := range []bool{true, false} {
+				if _, err := (Source{Key: key}).ReadArchive(archiveReader(t, withOnly(pulled, only))); err != nil {
+					t.Errorf("referrers %t: key %d: %v", lists, i, err)
+				}
+				if pulled, err = (Source{insecure, key}).Open(t.Context(), reference); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		stranger, _ := generate(t)
+		if _, err := (Source{insecure, stranger}).Open(t.Context(), reference); !errors.Is(err, signature.ErrWrong) {
+			t.Errorf("referrers %t: another key: %v", lists, err)
+		}
+	}
+}
+
+func archiveReader(t *testing.T, packed *Package) (io.ReaderAt, int64) {
+	t.Helper()
+	archive := archiveOf(t, packed)
+	return bytes.NewReader(archive), int64(len(archive))
 }
 
 // Images are packed from their registry into the archive, and pushed from there into a second registry.

@@ -4,7 +4,9 @@ package chart
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 )
 
@@ -46,6 +49,13 @@ func Render(chartPath string) (*Rendered, error) {
 }
 
 func renderOnce(chartPath string) (*Rendered, error) {
+	info, err := os.Stat(chartPath)
+	if err != nil {
+		return nil, fileerror.Reading(chartPath, err)
+	}
+	if _, err := os.Stat(filepath.Join(chartPath, "Chart.yaml")); info.IsDir() && err != nil {
+		return nil, fmt.Errorf("%s: there is no Chart.yaml in it: name the folder of a chart, or its archive", chartPath)
+	}
 	loaded, err := loader.Load(chartPath)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", chartPath, err)

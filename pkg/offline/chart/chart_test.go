@@ -114,7 +114,7 @@ func TestRender(t *testing.T) {
 		},
 		"a dependency without a name":  {depends("{version: 1.0.0}"), "missing in charts/ directory: "},
 		"no version":                   {strings.Replace(gateway, "version: 1.4.0\n", "", 1), "validation: chart.metadata.version is required"},
-		"no Chart.yaml":                {"== values.yaml\na: 1\n", "Chart.yaml file is missing"},
+		"no Chart.yaml":                {"== values.yaml\na: 1\n", "there is no Chart.yaml in it"},
 		"a template that is none":      {gateway + "== templates/broken.yaml\n{{ .Values.strategy", "unclosed action"},
 		"a value that is required":     {gateway + "== templates/required.yaml\n{{ required \"name it\" .Values.none }}\n", "name it"},
 		"a manifest that is no object": {gateway + "== templates/text.yaml\nword\n", "gateway/templates/text.yaml: "},
@@ -130,7 +130,7 @@ func TestRender(t *testing.T) {
 			}
 		})
 	}
-	if got := describe(Render(filepath.Join(t.TempDir(), "none"))); !strings.Contains(got, "no such file") {
+	if got := describe(Render(filepath.Join(t.TempDir(), "none"))); !strings.Contains(got, "there is no file or folder") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -215,15 +215,18 @@ func TestWishesAreReadStrictly(t *testing.T) {
 	const begin = "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\n"
 	for content, want := range map[string]string{
 		"addOns: [{name: a, version: 1.x}]": "",
-		"addOns: []":                        "addOns: name at least one add-on",
-		"addOns: [{version: 1.x}]":          "addOns[0].name: name an add-on",
-		"addOns: [{name: a, range: 1.x}]":   `unknown field "addOns[0].range"`,
-		"addOns: [{name: a, version: 1.0}]": "addOns.version: must be a string, and is a number: put it in quotes",
-		"addOns: [{name: a, clusterKinds: [b]}]": `addOns[0].clusterKinds[0]: "b": there is no ` +
+		"addOns: []":                        "line 3: addOns: name at least one add-on",
+		"addOns: [{version: 1.x}]":          "line 3: addOns[0].name: name an add-on",
+		"addOns: [{name: a, range: 1.x}]":   `line 3: unknown field "addOns[0].range"`,
+		"addOns: [{name: a, version: 1.0}]": "line 3: addOns.version: must be a string, and is a number: put it in quotes",
+		"addOns: [{name: a, clusterKinds: [b]}]": `line 3: addOns[0].clusterKinds[0]: "b": there is no ` +
 			`such kind of clusters`,
-		"addOns: [{name: a}]\nclusterKinds: [{name: b}, {name: b}]": `clusterKinds[1].name: "b": must be a name that ` +
+		"addOns: [{name: a}]\nclusterKinds: [{name: b}, {name: b}]": `line 4: clusterKinds[1].name: "b": must be a name that ` +
 			`no other kind has`,
-		"addOns: [{name: a}]\nclusterKinds: [{name: b, kubernetes: newest}]": "",
+		"addOns: [{name: a}]\nclusterKinds: [{name: b, kubernetes: newest}]": "" +
+			`line 4: clusterKinds[0].kubernetes: "newest" is no version; 1.36.0 is one`,
+		"addOns: [{name: a, version: '>= one'}]": `line 3: addOns[0].version: ">= one": must be a range of semantic versions, such as ` +
+			`">= 1.2 < 2.0", "^1.2" or "1.2.x || 1.4.x"`,
 	} {
 		path := filepath.Join(t.TempDir(), "addons.yaml")
 		write(t, "/", map[string]string{path: begin + content})

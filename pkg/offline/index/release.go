@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"crypto/sha256"
 	gojson "encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/resolution"
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/files/wholefile"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -201,7 +203,21 @@ func Read(index string) ([]Entry, error) {
 	if errors.Is(err, fs.ErrNotExist) && len(entries) == 0 {
 		return nil, fmt.Errorf("%s is no index: it has no folder %s; kubectl addon index build makes one", index, folder)
 	}
+	slices.SortStableFunc(entries, compareEntries)
 	return entries, err
+}
+
+// compareEntries compares releases by their add-ons, and then by their versions: 1.10.0 comes after 1.9.0. Names of files have another order.
+func compareEntries(a, b Entry) int {
+	if order := cmp.Compare(a.Name, b.Name); order != 0 {
+		return order
+	}
+	first, firstErr := semver.NewVersion(a.Version)
+	second, secondErr := semver.NewVersion(b.Version)
+	if firstErr != nil || secondErr != nil {
+		return cmp.Compare(a.Version, b.Version) // reading an entry has reported it
+	}
+	return cmp.Or(first.Compare(second), cmp.Compare(a.Version, b.Version))
 }
 
 func readRelease(root, path string) (Entry, error) {
@@ -253,14 +269,14 @@ func Write(index string, release *Release) (bool, error) {
 		return false, fmt.Errorf("%s: %s %s is there with another content: give it another version, or remove the file",
 			path, release.Name, release.Version)
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, err
+		return false, fileerror.Writing(path, err)
 	}
 	content, err := release.Bytes()
 	if err != nil {
 		return false, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return false, err
+		return false, fileerror.Writing(path, err)
 	}
 	return true, Replace(path, content)
 }

@@ -14,6 +14,7 @@ import (
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
+	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -26,10 +27,38 @@ func readFile(path, kind string, object any) error {
 	if err != nil {
 		return err
 	}
-	if err := decode(content, kind, object); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	return located(path, content, decode(content, kind, object))
+}
+
+// fieldError is an error about a field of a file.
+type fieldError struct {
+	field string
+	error
+}
+
+// FieldPath returns the path of the field. Errors about unknown fields have the same method.
+func (e fieldError) FieldPath() string { return e.field }
+
+// Unwrap returns the cause.
+func (e fieldError) Unwrap() error { return e.error }
+
+// fieldErrorf returns an error that names the field.
+func fieldErrorf(field, format string, arguments ...any) error {
+	return fieldError{field, fmt.Errorf(field+": "+format, arguments...)}
+}
+
+// located adds the path of a file to an error about it, and the line of the field.
+func located(path string, content []byte, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	var field interface{ FieldPath() string }
+	if errors.As(err, &field) {
+		if line := manifest.LineOf(content, field.FieldPath()); line > 0 {
+			return fmt.Errorf("%s: line %d: %w", path, line, err)
+		}
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 func contentOf(path string) (content []byte, err error) {
@@ -62,10 +91,10 @@ func decode(content []byte, kind string, object any) error {
 	strictErrs, err := json.UnmarshalStrict(raw, object)
 	var mistyped *gojson.UnmarshalTypeError
 	if errors.As(err, &mistyped) && mistyped.Type.Kind() == reflect.String && slices.Contains([]string{"number", "bool"}, mistyped.Value) {
-		return fmt.Errorf("%s: must be a string, and is a %s: put it in quotes", mistyped.Field, mistyped.Value)
+		return fieldErrorf(mistyped.Field, "must be a string, and is a %s: put it in quotes", mistyped.Value)
 	}
 	if mistyped != nil {
-		return fmt.Errorf("%s: must be of type %s, not %s", mistyped.Field, mistyped.Type, mistyped.Value)
+		return fieldErrorf(mistyped.Field, "must be of type %s, not %s", mistyped.Type, mistyped.Value)
 	}
 	return errors.Join(append(strictErrs, err)...)
 }

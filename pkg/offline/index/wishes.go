@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 	"open-cluster-management.io/interlock/pkg/dependency/resolution"
 	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -53,6 +54,9 @@ type ClusterKind struct {
 
 // ReadWishes reads and checks the file of wishes. It also returns its content, with the line ends of Unix.
 func ReadWishes(path string) (*Wishes, []byte, error) {
+	if path == "-" {
+		return nil, nil, errors.New("the wishes cannot be read from standard input: name a file")
+	}
 	content, err := contentOf(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: write the add-ons that you want into it, or name the file that has them", err)
@@ -62,7 +66,7 @@ func ReadWishes(path string) (*Wishes, []byte, error) {
 	}
 	wishes, err := DecodeWishes(content)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, located(path, content, err)
 	}
 	return wishes, lineend.Unix(content), nil
 }
@@ -84,23 +88,33 @@ func DecodeWishes(content []byte) (*Wishes, error) {
 
 func (w *Wishes) check() error {
 	if len(w.AddOns) == 0 {
-		return fmt.Errorf("addOns: name at least one add-on")
+		return fieldErrorf("addOns", "name at least one add-on")
 	}
 	kinds := map[string]bool{}
 	for i, kind := range w.ClusterKinds {
 		if kind.Name == "" || kinds[kind.Name] {
-			return fmt.Errorf("clusterKinds[%d].name: %q: must be a name that no other kind has", i, text.Excerpt(kind.Name))
+			return fieldErrorf(fmt.Sprintf("clusterKinds[%d].name", i), "%q: must be a name that no other kind has", text.Excerpt(kind.Name))
+		}
+		for _, platform := range [][2]string{{"kubernetes", kind.Kubernetes}, {"ocm", kind.OCM}} {
+			if _, err := versions.ParsePlatform(platform[1]); platform[1] != "" && err != nil {
+				field := fmt.Sprintf("clusterKinds[%d].%s", i, platform[0])
+				return fieldErrorf(field, "%w; 1.36.0 is one", err)
+			}
 		}
 		kinds[kind.Name] = true
 	}
 	for i := range w.AddOns {
 		addOn := &w.AddOns[i]
 		if addOn.Name == "" {
-			return fmt.Errorf("addOns[%d].name: name an add-on", i)
+			return fieldErrorf(fmt.Sprintf("addOns[%d].name", i), "name an add-on")
+		}
+		if _, err := versions.ParseRange(addOn.Version, addOn.Prereleases); addOn.Version != "" && err != nil {
+			return fieldErrorf(fmt.Sprintf("addOns[%d].version", i), "%q: %w", text.Excerpt(addOn.Version), err)
 		}
 		for j, name := range addOn.ClusterKinds {
 			if !kinds[name] {
-				return fmt.Errorf("addOns[%d].clusterKinds[%d]: %q: there is no such kind of clusters", i, j, text.Excerpt(name))
+				field := fmt.Sprintf("addOns[%d].clusterKinds[%d]", i, j)
+				return fieldErrorf(field, "%q: there is no such kind of clusters", text.Excerpt(name))
 			}
 		}
 	}

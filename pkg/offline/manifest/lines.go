@@ -79,6 +79,16 @@ func nodesIn(node *yaml.Node, implied metav1.TypeMeta) []*yaml.Node {
 	return nodes
 }
 
+// LineOf returns the line of a field in a file with one object, or of the deepest part of its path that exists. It returns 0 for a file that
+// is no YAML.
+func LineOf(content []byte, field string) int {
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil || len(document.Content) != 1 {
+		return 0
+	}
+	return lineOf(document.Content[0], field)
+}
+
 // member returns the key and the value of a member of an object, or nil. If several members have
 // the name, it returns the last one.
 func member(node *yaml.Node, name string) (key, value *yaml.Node) {

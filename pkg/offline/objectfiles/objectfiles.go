@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
 	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
@@ -51,11 +52,12 @@ func (c *collector) addPath(path string) error {
 }
 
 func (c *collector) addFiles(files []string) error {
-	for _, file := range files {
-		content, err := regularfile.ReadAll(file, c.stdin)
+	for _, path := range files {
+		content, err := regularfile.ReadAll(path, c.stdin)
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return err
 		}
+		file := fileerror.Name(path)
 		if kustomization.IsFile(file, content) {
 			c.leaveOut(file, "name its folder, and it is built by kustomize")
 			continue

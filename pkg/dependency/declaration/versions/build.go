@@ -16,6 +16,9 @@ type alternative struct {
 
 // buildAlternatives returns the alternatives of a range. It returns nil if none of them names a build.
 func buildAlternatives(text string, includePrereleases bool) []alternative {
+	if !strings.Contains(text, "+") {
+		return nil
+	}
 	var alternatives []alternative
 	namesBuild := false
 	for part := range strings.SplitSeq(text, "||") {

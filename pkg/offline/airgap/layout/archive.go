@@ -128,7 +128,7 @@ func readFiles(file io.ReaderAt, size int64) (files, error) {
 			return sections, checkZeros(whole)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it is no archive of a package: %w", err)
+			return nil, fmt.Errorf("it is no archive of a package, which kubectl addon package writes: %w", err)
 		}
 		name := header.Name
 		if header.Typeflag == tar.TypeDir && strings.HasPrefix(blobsFolder, name) {
@@ -177,7 +177,7 @@ func isDigest(hex string) bool {
 func (f files) text(name string) (string, error) {
 	file := f[name]
 	if file == nil {
-		return "", fmt.Errorf("it is no archive of a package: it has no file %s", name)
+		return "", fmt.Errorf("it is no archive of a package, which kubectl addon package writes: it has no file %s", name)
 	}
 	if file.Size() > maxManifest {
 		return "", fmt.Errorf("%s: it has more than %d bytes", name, maxManifest)

@@ -1,8 +1,10 @@
 package registry
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -22,14 +24,41 @@ func (r *refusal) Error() string { return r.message }
 // Unwrap returns the error of the library.
 func (r *refusal) Unwrap() error { return r.cause }
 
+// withoutTLSError is the error for a request without TLS that is not allowed.
+type withoutTLSError struct{ host string }
+
+func (e *withoutTLSError) Error() string {
+	return fmt.Sprintf("%s without TLS is refused; --insecure allows it for registries on loopback", e.host)
+}
+
+// explainConnection explains why there is no response at all. The library tries with TLS and without, so its message has both failures.
+func explainConnection(err error, registry string) error {
+	if unknown := new(net.DNSError); errors.As(err, &unknown) && unknown.IsNotFound {
+		return &refusal{fmt.Sprintf("there is no registry %s: its name is not known: check the reference, and the network", registry), err}
+	}
+	if failed := new(net.OpError); errors.As(err, &failed) {
+		return &refusal{fmt.Sprintf("the registry %s cannot be reached: %v: check the reference, and that the registry runs", registry, failed.Err), err}
+	}
+	if certificate := new(tls.CertificateVerificationError); errors.As(err, &certificate) {
+		return &refusal{fmt.Sprintf("the certificate of %s is not trusted: %v: this machine needs the CA that has signed it", registry, certificate.Err), err}
+	}
+	if refused := new(withoutTLSError); errors.As(err, &refused) {
+		return &refusal{refused.Error(), err}
+	}
+	return err
+}
+
 // explain replaces the message of the library for a response that refuses a request. That message is about HTTP, and of a HEAD request
 // it has no reason.
 func explain(err error, repository name.Repository) error {
-	failed := new(transport.Error)
-	if !errors.As(err, &failed) || errors.As(err, new(*refusal)) {
+	registry := repository.RegistryStr()
+	if err == nil || errors.As(err, new(*refusal)) {
 		return err
 	}
-	registry := repository.RegistryStr()
+	failed := new(transport.Error)
+	if !errors.As(err, &failed) {
+		return explainConnection(err, registry)
+	}
 	status := fmt.Sprintf("%d %s", failed.StatusCode, http.StatusText(failed.StatusCode))
 	for _, diagnostic := range failed.Errors {
 		status += ", " + text.OneLine(text.Excerpt(diagnostic.Message))

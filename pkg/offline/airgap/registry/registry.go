@@ -15,11 +15,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"open-cluster-management.io/interlock/pkg/offline/airgap/layout"
-	"open-cluster-management.io/interlock/pkg/offline/airgap/signature"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -66,10 +64,17 @@ func (c Client) parse(reference string, validation name.Option) (name.Reference,
 
 // parse replaces name.ParseReference, because its error does not name the mistake.
 func parse(reference string, options ...name.Option) (name.Reference, error) {
+	var parsed name.Reference
+	var err error
 	if strings.Contains(reference, "@") {
-		return name.NewDigest(reference, options...)
+		parsed, err = name.NewDigest(reference, options...)
+	} else {
+		parsed, err = name.NewTag(reference, options...)
 	}
-	return name.NewTag(reference, options...)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", text.Excerpt(reference), err)
+	}
+	return parsed, nil
 }
 
 func hostOf(reference name.Reference) string {
@@ -111,7 +116,7 @@ type tlsTransport struct {
 func (t tlsTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	allowed := request.URL.Scheme == "https" || t.insecure && isLoopback(request.URL.Hostname())
 	if !allowed {
-		return nil, fmt.Errorf("%s without TLS is refused; --insecure allows it for registries on loopback", request.URL.Host)
+		return nil, &withoutTLSError{request.URL.Host}
 	}
 	exchange := newExchange(request.Context(), t.timeout())
 	response, err := t.RoundTripper.RoundTrip(exchange.request(request))
@@ -204,17 +209,6 @@ func get(ctx context.Context, puller *remote.Puller, reference name.Reference, b
 		}}
 	}
 	return descriptor, nil
-}
-
-// GetSignatures adds the signatures of the artifact with a digest. It returns false if the artifact is not signed.
-func (c Client) GetSignatures(
-	ctx context.Context, repository name.Repository, digest v1.Hash, blobs layout.Blobs,
-) (v1.Descriptor, bool, error) {
-	signatures, err := c.GetOne(ctx, repository.Tag(signature.Tag(digest)), blobs)
-	if failed := new(transport.Error); errors.As(err, &failed) && failed.StatusCode == http.StatusNotFound {
-		return signatures, false, nil
-	}
-	return signatures, err == nil, err
 }
 
 // Put writes an artifact under a reference: the blobs that it refers to, directly or not, and its manifest last.

@@ -10,7 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+
+	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
 
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -21,21 +22,25 @@ const maxKey = 64 << 10
 
 var errNoKey = errors.New("it must be a key of ECDSA with the curve P-256, or of Ed25519")
 
-// PrivateKey reads a private key in PEM, as PKCS#8 without a passphrase.
-func PrivateKey(path string) (crypto.Signer, error) {
-	block, err := read(path)
+// PrivateKey reads a private key in PEM: as PKCS#8 without a passphrase, or as cosign makes it, with one. It requests the passphrase only
+// if there is one.
+func PrivateKey(path string, passphrase func() ([]byte, error)) (crypto.Signer, error) {
+	block, err := readKey(path)
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(block.Type, "ENCRYPTED") {
-		return nil, fmt.Errorf("%s: keys with a passphrase are not supported, those of cosign included: "+
-			"openssl genpkey -algorithm ed25519 makes one without", path)
+	encoded := block.Bytes
+	switch block.Type {
+	case "PRIVATE KEY":
+	case "ENCRYPTED SIGSTORE PRIVATE KEY", "ENCRYPTED COSIGN PRIVATE KEY":
+		if encoded, err = decrypt(encoded, passphrase); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	default:
+		return nil, fmt.Errorf("%s: it must be a PRIVATE KEY in PKCS#8, or one of cosign generate-key-pair, not %q: "+
+			"openssl pkcs8 -topk8 -nocrypt converts others", path, text.Excerpt(block.Type))
 	}
-	if block.Type != "PRIVATE KEY" {
-		return nil, fmt.Errorf("%s: it must be a PRIVATE KEY in PKCS#8, not %q: openssl pkcs8 -topk8 -nocrypt converts others",
-			path, text.Excerpt(block.Type))
-	}
-	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, err := x509.ParsePKCS8PrivateKey(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -46,9 +51,22 @@ func PrivateKey(path string) (crypto.Signer, error) {
 	return signer, nil
 }
 
+// decrypt returns the content of a key with a passphrase.
+func decrypt(content []byte, passphrase func() ([]byte, error)) ([]byte, error) {
+	secret, err := passphrase()
+	if err != nil {
+		return nil, err
+	}
+	decrypted, err := encrypted.Decrypt(content, secret)
+	if err != nil {
+		return nil, fmt.Errorf("its passphrase is another one, or the file is damaged: %w", err)
+	}
+	return decrypted, nil
+}
+
 // PublicKey reads a public key in PEM.
 func PublicKey(path string) (crypto.PublicKey, error) {
-	block, err := read(path)
+	block, err := readKey(path)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +94,7 @@ func supported(key crypto.PublicKey) bool {
 	}
 }
 
-func read(path string) (block *pem.Block, err error) {
+func readKey(path string) (block *pem.Block, err error) {
 	file, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err

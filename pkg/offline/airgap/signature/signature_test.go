@@ -17,8 +17,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
 
 	"open-cluster-management.io/interlock/pkg/offline/airgap/layout"
 )
@@ -57,11 +59,12 @@ func TestSignaturesOfCosignAreVerified(t *testing.T) {
 	blobs := layout.Blobs{}
 	signatures := add(t, blobs, types.OCIManifestSchema1, cosignManifest)
 	add(t, blobs, MediaType, cosignPayload)
-	if err := Verify(blobs, signatures, digestOf(t, cosignDigest), key); err != nil {
+	tagged := Signatures{Tagged: &signatures}
+	if err := Verify(blobs, tagged, digestOf(t, cosignDigest), key); err != nil {
 		t.Error(err)
 	}
 	wrongDigest := strings.Replace(cosignDigest, "bca0", "bca1", 1)
-	if err := Verify(blobs, signatures, digestOf(t, wrongDigest), key); !errors.Is(err, ErrWrong) {
+	if err := Verify(blobs, tagged, digestOf(t, wrongDigest), key); !errors.Is(err, ErrWrong) {
 		t.Errorf("the signature of another artifact was accepted: %v", err)
 	}
 }
@@ -73,7 +76,7 @@ func TestSignaturesAreAsCosignMakesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	blobs := layout.Blobs{}
-	signed, err := Sign(blobs, digestOf(t, cosignDigest), key)
+	signed, err := signTagged(blobs, digestOf(t, cosignDigest), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +120,7 @@ func TestSignAndVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest := digestOf(t, cosignDigest)
+	artifact := v1.Descriptor{MediaType: types.OCIManifestSchema1, Size: 1, Digest: digestOf(t, cosignDigest)}
 	for name, tt := range map[string]struct {
 		key      crypto.Signer
 		wrongKey crypto.PublicKey
@@ -127,18 +130,20 @@ func TestSignAndVerify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			blobs := layout.Blobs{}
-			signed, err := Sign(blobs, digest, tt.key)
+			signed, err := Sign(blobs, artifact, tt.key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if repeated, err := Sign(blobs, digest, tt.key); err != nil || repeated.Digest != signed.Digest {
-				t.Errorf("the same key and digest gave another signature: %v", err)
+			if repeated, err := Sign(blobs, artifact, tt.key); err != nil || !cmp.Equal(repeated, signed) {
+				t.Errorf("the same key and artifact gave other signatures: %v", err)
 			}
-			if err := Verify(blobs, signed, digest, tt.key.Public()); err != nil {
-				t.Error(err)
-			}
-			if err := Verify(blobs, signed, digest, tt.wrongKey); !errors.Is(err, ErrWrong) {
-				t.Errorf("another key was accepted: %v", err)
+			for format, only := range map[string]Signatures{"cosign 2": {Tagged: signed.Tagged}, "cosign 3": {Bundles: signed.Bundles}} {
+				if err := Verify(blobs, only, artifact.Digest, tt.key.Public()); err != nil {
+					t.Errorf("%s: %v", format, err)
+				}
+				if err := Verify(blobs, only, artifact.Digest, tt.wrongKey); !errors.Is(err, ErrWrong) {
+					t.Errorf("%s: another key was accepted: %v", format, err)
+				}
 			}
 		})
 	}
@@ -172,9 +177,12 @@ func TestKeys(t *testing.T) {
 		"good":             {"PRIVATE KEY", pkcs8(good), ""},
 		"another curve":    {"PRIVATE KEY", pkcs8(onP384), "it must be a key of ECDSA with the curve P-256, or of Ed25519"},
 		"RSA":              {"PRIVATE KEY", pkcs8(ofRSA), "it must be a key of ECDSA with the curve P-256, or of Ed25519"},
-		"of cosign":        {"ENCRYPTED SIGSTORE PRIVATE KEY", []byte("{}"), "keys with a passphrase are not supported"},
-		"with passphrase":  {"ENCRYPTED PRIVATE KEY", nil, "keys with a passphrase are not supported"},
-		"SEC 1":            {"EC PRIVATE KEY", nil, `it must be a PRIVATE KEY in PKCS#8, not "EC PRIVATE KEY"`},
+		"of cosign":        {"ENCRYPTED SIGSTORE PRIVATE KEY", encryptedWith(t, "secret", pkcs8(good)), ""},
+		"of cosign 1":      {"ENCRYPTED COSIGN PRIVATE KEY", encryptedWith(t, "secret", pkcs8(good)), ""},
+		"wrong passphrase": {"ENCRYPTED SIGSTORE PRIVATE KEY", encryptedWith(t, "other", pkcs8(good)), "its passphrase is another one"},
+		"no content":       {"ENCRYPTED SIGSTORE PRIVATE KEY", []byte("{}"), "its passphrase is another one, or the file is damaged"},
+		"of openssl":       {"ENCRYPTED PRIVATE KEY", nil, "openssl pkcs8 -topk8 -nocrypt converts others"},
+		"SEC 1":            {"EC PRIVATE KEY", nil, `or one of cosign generate-key-pair, not "EC PRIVATE KEY"`},
 		"not what it says": {"PRIVATE KEY", []byte("no key"), "asn1"},
 		"none":             {"", nil, "it must be a key in PEM"},
 	} {
@@ -187,7 +195,7 @@ func TestKeys(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := PrivateKey(path)
+			_, err := PrivateKey(path, func() ([]byte, error) { return []byte("secret"), nil })
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
@@ -196,6 +204,15 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
+}
+
+func encryptedWith(t *testing.T, passphrase string, content []byte) []byte {
+	t.Helper()
+	encoded, err := encrypted.Encrypt(content, []byte(passphrase))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoded
 }
 
 func add(t *testing.T, blobs layout.Blobs, mediaType types.MediaType, content string) v1.Descriptor {
