@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/cli/components"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
@@ -35,7 +36,7 @@ type options struct {
 
 // NewCommand returns the verb.
 func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(), namespace: "interlock-system"}
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(), namespace: components.DefaultNamespace}
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether Interlock itself works",
@@ -81,7 +82,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	diagnosis := diagnose(ctx, newHub(reader, fleet, o.namespace, time.Now(), plain(version.Version)))
+	diagnosis := diagnose(ctx, newHub(reader, fleet, o.namespace, time.Now(), components.Plain(version.Version)))
 	if err := o.flags.Print(o.Out, diagnosis, func() error { return write(o.Out, o.source, diagnosis) }); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/xlab/treeprint"
 	"k8s.io/apimachinery/pkg/types"
@@ -299,7 +298,7 @@ func (p *printer) label(finding *evaluation.Finding, depth int, isRoot bool) str
 	if isRoot {
 		const branch = "└── "
 		message := text.OneLine(finding.Sentence(finding.AuthorMessage()))
-		lines := strings.Split(p.screen.Wrap(message, depth*utf8.RuneCountInString(branch)), "\n")
+		lines := strings.Split(p.screen.Wrap(message, depth*terminal.Width(branch)), "\n")
 		for i := range lines {
 			lines[i] = strings.TrimSpace(lines[i]) // the tree indents them
 		}
