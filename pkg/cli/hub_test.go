@@ -170,6 +170,10 @@ func apiServer(t *testing.T) http.Handler {
 	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		response.Header().Set("Content-Type", "application/json")
 		path := strings.Split(strings.Trim(request.URL.Path, "/"), "/") // apis, group, version, …
+		if len(path) == 2 {                                             // discovery
+			_ = json.NewEncoder(response).Encode(metav1.APIGroup{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroup"}, Name: path[1]})
+			return
+		}
 		kind, ok := resources[path[len(path)-1]]
 		if !ok || "apis/"+kind.APIVersion != strings.Join(path[:3], "/") {
 			t.Errorf("%s is not to be read", request.URL.Path)

@@ -53,6 +53,9 @@ type RootCauses struct {
 	// LastKnown are add-ons whose stored Degraded reports a failing dependency while the verdicts are held, as on clusters that
 	// cannot be reached.
 	LastKnown []Failing `json:"lastKnown,omitempty"`
+	// Undecided are add-ons on clusters that can be reached, with dependencies whose verdict is held. No dependency of theirs is known to
+	// fail. The reason names these dependencies.
+	Undecided []Failing `json:"undecided,omitempty"`
 	// FailingOptional are the failing Optional dependencies of the add-on of the filter, on the
 	// managed cluster of the filter.
 	FailingOptional []cause.Cause `json:"failingOptional,omitempty"`
@@ -64,7 +67,8 @@ type RootCauses struct {
 type Failing struct {
 	Cluster string `json:"cluster"`
 	AddOn   string `json:"addOn"`
-	// Reason is the reason of Available or Degraded. Of an add-on with a closed gate, it is the message of Installable.
+	// Reason is the reason of Available or Degraded. Of an add-on with a closed gate, it is the message of Installable. Of an undecided
+	// one, it has the names of dependencies.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -261,6 +265,22 @@ func (f *finder) addUnexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findin
 		f.report.Outdated = append(f.report.Outdated, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
 	case isFailure(degraded) && slices.ContainsFunc(findings, evaluation.Finding.Held):
 		f.report.LastKnown = append(f.report.LastKnown, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
+	case !fleet.GateClosed(addOn):
+		f.addUndecided(addOn, findings)
+	}
+}
+
+// addUndecided adds an add-on with edges whose verdict is held.
+func (f *finder) addUndecided(addOn *addonv1alpha1.ManagedClusterAddOn, findings []evaluation.Finding) {
+	var edges []string
+	for i := range findings {
+		if findings[i].Held() && findings[i].Name() != "" {
+			edges = append(edges, findings[i].Name())
+		}
+	}
+	if len(edges) > 0 {
+		f.report.Undecided = append(f.report.Undecided,
+			Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: strings.Join(edges, ", ")})
 	}
 }
 

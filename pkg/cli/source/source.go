@@ -18,7 +18,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
-	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Source is a hub or a file.
@@ -50,10 +49,7 @@ func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snap
 	if err != nil {
 		return nil, err
 	}
-	if taken.PoliciesUnread != "" && s.ErrOut != nil {
-		fmt.Fprintf(s.ErrOut, "AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s\n",
-			text.OneLine(taken.PoliciesUnread), askForRight)
-	}
+	s.printNotes(taken)
 	// Without an error, a mistyped name would look like a healthy cluster.
 	if cluster != "" && !slices.Contains(taken.Names(), cluster) {
 		return nil, NoCluster(cluster)

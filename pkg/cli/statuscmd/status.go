@@ -185,10 +185,22 @@ func (o *options) run(ctx context.Context) error {
 	if err := o.print(rows, len(allRows), readTime); err != nil {
 		return err
 	}
+	o.noteWithoutInterlock(ctx, allRows)
 	if o.check && slices.ContainsFunc(rows, Row.Unsatisfied) {
 		return fmt.Errorf("%w: %s", ErrUnsatisfied, o.source.Command(o.whyCommand()))
 	}
 	return nil
+}
+
+// noteWithoutInterlock prints a note if no add-on has Degraded because Interlock is not installed. With wide output, the snapshot has
+// printed a note.
+func (o *options) noteWithoutInterlock(ctx context.Context, rows []Row) {
+	isDecided := slices.ContainsFunc(rows, func(row Row) bool { return row.Degraded != "" })
+	if len(rows) == 0 || isDecided || o.flags.Chosen() || o.source.IsFile() || !o.source.WithoutInterlock(ctx) {
+		return
+	}
+	fmt.Fprintf(o.ErrOut, "Interlock is not installed on this hub, so no condition depends on dependencies. %s finds what fails.\n",
+		o.source.Command(o.whyCommand()))
 }
 
 // whyCommand returns the command that finds the causes for the listed add-ons.

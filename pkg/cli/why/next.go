@@ -26,11 +26,12 @@ const maxNames = 3000
 // maxPolicies is the maximum length of the names of policies in a note, in characters.
 const maxPolicies = 500
 
-// Commands for people: doctor checks the parts of Interlock, describe shows an add-on on a
+// Commands for people: doctor checks the parts of Interlock, suggest finds dependencies that are not declared, describe shows an add-on on a
 // managed cluster, readFacts shows the reports of addon-agent there, and unsetSettings shows why
 // addon-manager does not set the settings of add-ons there.
 const (
 	doctor        = "kubectl addon doctor"
+	suggest       = "kubectl addon suggest"
 	describe      = "kubectl describe managedclusteraddon %s -n %s"
 	readFacts     = "kubectl get managedclusterfacts %s -n %s -o yaml"
 	unsetSettings = "kubectl get events -n %s --field-selector reason=SettingUnset"

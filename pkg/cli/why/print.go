@@ -95,17 +95,27 @@ func (p *printer) summary() string {
 		return fmt.Sprintf("%s is not installed %s:", subject, place)
 	case len(p.causes.Items) > 0:
 		return fmt.Sprintf("%s of %s %s:", text.Count(len(p.causes.Items), "root cause"), subject, place)
+	case p.declaresNothing():
+		return fmt.Sprintf("No add-on declares dependencies %s.", place)
 	case p.causes.Clusters == 0 && p.causes.Lost > 0,
-		len(p.causes.Gated)+len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
+		len(p.causes.Gated)+len(p.causes.Undecided)+len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
 		return fmt.Sprintf("No root cause of %s is known %s.", subject, place)
 	default:
 		return fmt.Sprintf("No Required dependency keeps %s from working %s.", subject, place)
 	}
 }
 
+// declaresNothing reports whether no installed add-on has a declaration, although there are add-ons.
+func (p *printer) declaresNothing() bool {
+	return p.filter.AddOn == "" && p.causes.AddOns+len(p.causes.Unusable) == 0 && p.causes.Clusters > 0 && len(p.fleet.AddOns) > 0
+}
+
 // otherSteps returns steps about add-ons that may fail for other reasons than a dependency.
 func (p *printer) otherSteps() []step {
 	var steps []step
+	if p.declaresNothing() {
+		steps = append(steps, step{run: suggest, note: "The command shows which dependencies they seem to have. docs/author-guide.md declares one"})
+	}
 	for _, unusable := range p.causes.Unusable {
 		steps = append(steps, step{note: "The dependencies of " + text.Name(unusable.AddOn) + " are not known: " + text.OneLine(unusable.Problem)})
 	}
@@ -120,6 +130,7 @@ func (p *printer) otherSteps() []step {
 		{p.causes.Outdated, "Degraded or not available although all dependencies are satisfied: addon-manager, or the agent that sets Available, " +
 			"has not updated the condition", doctor},
 		{p.causes.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
+		{p.causes.Undecided, "not decided yet, because the verdicts on dependencies are not known", ""},
 		{p.causes.FailingThemselves, "not available although no dependency fails", ""},
 	} {
 		if len(group.addOns) > 0 {

@@ -30,6 +30,7 @@ type document struct {
 func (d *document) members() []member {
 	return []member{
 		value("apiVersion", &d.APIVersion), value("kind", &d.Kind), value("taken", &d.Taken), optional("ocmVersion", &d.OCMVersion),
+		optional("ocmVersionUnread", &d.OCMVersionUnread), optional("withoutInterlock", &d.WithoutInterlock),
 		optional("addonManager", &d.Manager),
 		list("clusterManagementAddOns", &d.Registrations, unreduced),
 		list("managedClusterAddOns", &d.AddOns, withNamespace),

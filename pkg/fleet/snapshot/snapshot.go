@@ -63,6 +63,10 @@ type Content struct {
 	HubAPIs []dependencyv1alpha1.APIFact `json:"hubAPIs,omitempty"`
 	// Hosting has the hosting clusters of a snapshot of a single managed cluster.
 	Hosting Hosting `json:"hostingClusters,omitzero"`
+	// OCMVersionUnread is the error with which the version of OCM could not be read. Requirements on it are unknown then.
+	OCMVersionUnread string `json:"ocmVersionUnread,omitempty"`
+	// WithoutInterlock is true if the hub does not serve Interlock's APIs, so Interlock is not installed there.
+	WithoutInterlock bool `json:"withoutInterlock,omitempty"`
 	// PoliciesUnread is the error with which the policies could not be read. Their overrides are unknown then.
 	PoliciesUnread string `json:"addOnDependencyPoliciesUnread,omitempty"`
 }
@@ -207,7 +211,7 @@ func (s *Snapshot) TemplateVersion(_ context.Context, name string) (string, bool
 
 // OCMVersion implements fleet.Reader.
 func (s *Snapshot) OCMVersion(context.Context) (string, bool, error) {
-	return s.Content.OCMVersion, true, nil
+	return s.Content.OCMVersion, s.OCMVersionUnread == "", nil
 }
 
 // Selected implements fleet.Reader.
@@ -218,6 +222,9 @@ func (s *Snapshot) Selected(_ context.Context, placements []types.NamespacedName
 
 // Facts implements fleet.Reader.
 func (s *Snapshot) Facts(ctx context.Context, declarations *catalog.Catalog, name string) (evaluation.Facts, error) {
+	if s.WithoutInterlock { // no agent reports there, so the facts are not known; that is no failure
+		return evaluation.Facts{Requested: s.Taken}, nil
+	}
 	objects := s.cluster(name)
 	return fleet.Agents{Objects: s, Memory: memory{s}}.Facts(ctx, name, fleet.Reported{
 		Object:    objects.facts,

@@ -124,8 +124,7 @@ func Replaced(templates, replacements []addonv1alpha1.AddOnTemplate) []addonv1al
 	}), replacements...)
 }
 
-// policies reads the AddOnDependencyPolicies. A hub with an earlier Interlock has no such kind, and users may lack the right to
-// read them.
+// policies reads the AddOnDependencyPolicies. A hub without Interlock has no such kind, and users may lack the right to read them.
 func (t *taking) policies(ctx context.Context) error {
 	err := Each(ctx, t.hub, "addondependencypolicies", "", func(list *dependencyv1alpha1.AddOnDependencyPolicyList) {
 		for i := range list.Items {
@@ -133,7 +132,8 @@ func (t *taking) policies(ctx context.Context) error {
 		}
 	})
 	switch {
-	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+	case t.notInstalled(ctx, err):
+		t.content.WithoutInterlock = true
 		return nil
 	case apierrors.IsForbidden(err):
 		t.content.PoliciesUnread = err.Error()
@@ -299,6 +299,10 @@ func (t *taking) namesOCM() bool {
 func (t *taking) ocm(ctx context.Context) error {
 	version, _, err := fleet.Objects{Reader: t.hub}.OCMVersion(ctx)
 	t.content.OCMVersion = version
+	if apierrors.IsForbidden(err) {
+		t.content.OCMVersionUnread = err.Error()
+		return nil
+	}
 	return err
 }
 
@@ -311,7 +315,7 @@ func (t *taking) facts(ctx context.Context) error {
 		}
 		t.content.Facts = append(t.content.Facts, list.Items...)
 	})
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+	if t.notInstalled(ctx, err) {
 		t.content.FactsNotServed = true
 		return nil
 	}
