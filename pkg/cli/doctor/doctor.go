@@ -49,6 +49,8 @@ failed, or that is worth a look, shows what to do.
 It writes nothing. Whether the API server acts on the guard is found by what add-ons
 report: none may be available while a Required dependency fails.
 
+With -n or -l, it checks addon-agent on these managed clusters only.
+
 It exits with 1 when a check fails. "?" marks a check that you have no right to make.`,
 		Example: `  kubectl addon doctor
 
@@ -69,12 +71,13 @@ It exits with 1 when a check fails. "?" marks a check that you have no right to 
 		},
 	}
 	command.Flags().StringVar(&o.namespace, "interlock-namespace", o.namespace, "The namespace that Interlock is installed in.")
+	src.AddClusterFlags(command)
 	o.flags.AddTo(command)
 	return command
 }
 
 func (o *options) run(ctx context.Context) error {
-	fleet, err := o.source.Snapshot(ctx, "")
+	fleet, err := o.source.Snapshot(ctx, o.source.Cluster())
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ type Source struct {
 	// ErrOut receives warnings about objects that could not be read and are left out. If it is nil, there are no warnings.
 	ErrOut io.Writer
 	file   string
+
+	allNamespaces bool
+	selector      selectorFlag
 }
 
 // AddFlags adds the flag that names a file.
@@ -54,7 +57,7 @@ func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snap
 	if cluster != "" && !slices.Contains(taken.Names(), cluster) {
 		return nil, NoCluster(cluster)
 	}
-	return taken, nil
+	return s.selected(taken)
 }
 
 func (s *Source) take(ctx context.Context, cluster string, additions []snapshot.Additions) (*snapshot.Snapshot, error) {
@@ -111,14 +114,6 @@ func (s *Source) Registrations(ctx context.Context) ([]addonv1alpha1.ClusterMana
 
 // page is the page size of the list of registrations.
 const page = 100
-
-// Cluster returns the managed cluster that -n names. It is empty for all clusters, such as with -A.
-func (s *Source) Cluster(allNamespaces bool) string {
-	if allNamespaces {
-		return ""
-	}
-	return *s.Config.Namespace
-}
 
 // AddOn returns the add-on that is the argument of a verb. It is empty without an argument.
 // An empty argument, such as from an unset variable, is an error and does not mean all add-ons.

@@ -27,9 +27,8 @@ const forever = 7 * 24 * time.Hour
 
 type options struct {
 	genericiooptions.IOStreams
-	source        *source.Source
-	allNamespaces bool
-	timeout       time.Duration
+	source  *source.Source
+	timeout time.Duration
 	// limit is the time that messages name instead of timeout, unless it is zero.
 	limit  time.Duration
 	target target
@@ -71,7 +70,7 @@ it exits with 1, and prints what is missing and what to run next.`,
 		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	flags := command.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Wait for all managed clusters, which is the default without -n.")
+	o.source.AddClusterFlags(command)
 	flags.StringSliceVar(&o.target.goals, "for", []string{goalSatisfied, goalAvailable},
 		"What to wait for: satisfied, available or gone. Can be repeated.")
 	flags.BoolVar(&o.target.optional, "optional", false, "Also wait for Optional dependencies.")
@@ -81,7 +80,7 @@ it exits with 1, and prints what is missing and what to run next.`,
 }
 
 func (o *options) complete(args []string) error {
-	o.target.addOns, o.target.cluster = args, o.source.Cluster(o.allNamespaces)
+	o.target.addOns, o.target.cluster = args, o.source.Cluster()
 	for _, goal := range o.target.goals {
 		if !slices.Contains(goals, goal) {
 			return fmt.Errorf("--for=%q: must be satisfied, available or gone", goal)
@@ -173,7 +172,7 @@ func (o *options) wait(ctx context.Context, hub client.WithWatch, first *snapsho
 	}
 	shown := ""
 	for {
-		state, err := snapshot.Take(ctx, watch, o.target.cluster)
+		state, err := o.source.Retake(ctx, watch, o.target.cluster)
 		if err != nil {
 			return progress{}, err
 		}

@@ -78,7 +78,7 @@ func (p *printer) note(steps []step) string {
 }
 
 func (p *printer) summary() string {
-	subject, place := "add-ons", "on "+p.causes.Reach.String()
+	subject, place := "add-ons", "on "+p.causes.Reach.String()+p.source.Selection()
 	if p.filter.AddOn != "" {
 		subject = text.Name(p.filter.AddOn)
 	}

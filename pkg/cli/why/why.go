@@ -17,10 +17,9 @@ import (
 
 type options struct {
 	genericiooptions.IOStreams
-	source        *source.Source
-	flags         *output.Flags
-	allNamespaces bool
-	filter        report.Filter
+	source *source.Source
+	flags  *output.Flags
+	filter report.Filter
 }
 
 // NewCommand returns the verb.
@@ -52,7 +51,7 @@ whose Degraded is out of date.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: cmdline.RunE(o.complete, o.run),
 	}
-	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
+	o.source.AddClusterFlags(command)
 	o.flags.AddTo(command)
 	return command
 }
@@ -62,7 +61,7 @@ func (o *options) complete(args []string) error {
 	if o.filter.AddOn, err = source.AddOn(args); err != nil {
 		return err
 	}
-	o.filter.Cluster = o.source.Cluster(o.allNamespaces)
+	o.filter.Cluster = o.source.Cluster()
 	return o.flags.Validate()
 }
 
