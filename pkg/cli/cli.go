@@ -55,6 +55,9 @@ Point it at the hub: with --kubeconfig, --context, or the current context.`,
 	command.SetOut(streams.Out) // help fits itself to a terminal
 	colors := terminal.Auto
 	streams.Out = terminal.WithColors(streams.Out, &colors)
+	if messages, ok := streams.ErrOut.(*terminal.Messages); ok {
+		streams.Out = messages.Above(streams.Out)
+	}
 	config := genericclioptions.NewConfigFlags(true)
 	config.AddFlags(command.PersistentFlags())
 	from := &source.Source{Config: config, In: streams.In, ErrOut: streams.ErrOut}

@@ -134,7 +134,7 @@ func (s *Source) dial(limit time.Duration, skip func(*rest.Config) *rest.Config)
 	if err != nil {
 		return discoverer{}, config.Host, cmdline.HubError(fmt.Errorf("reach the hub: %w", err))
 	}
-	return discoverer{hub, config}, config.Host, nil
+	return discoverer{newProgressClient(hub, s.messages()), config}, config.Host, nil
 }
 
 // configError returns a usage error if a flag has selected the configuration. Otherwise it returns an error of the hub.

@@ -57,7 +57,11 @@ func (s *Source) Snapshot(ctx context.Context, cluster string, additions ...snap
 	if cluster != "" && !slices.Contains(taken.Names(), cluster) {
 		return nil, NoCluster(cluster)
 	}
-	return s.selected(taken)
+	selected, err := s.selected(taken)
+	if err == nil {
+		s.showEvaluations(selected)
+	}
+	return selected, err
 }
 
 func (s *Source) take(ctx context.Context, cluster string, additions []snapshot.Additions) (*snapshot.Snapshot, error) {
@@ -74,6 +78,7 @@ func (s *Source) take(ctx context.Context, cluster string, additions []snapshot.
 
 // read reads the file.
 func (s *Source) read() (*snapshot.Snapshot, error) {
+	s.messages().ShowProgress("Reading " + s.file)
 	taken, err := snapshot.Read(s.file, s.In)
 	if err != nil {
 		return nil, cmdline.UsageError(fmt.Errorf("--from: %w", err))

@@ -26,9 +26,9 @@ const (
 
 // Screen is the screen that shows an output. The zero value stands for a pipe or a file.
 type Screen struct {
-	// Width is in columns.
-	Width   int
-	Colored bool
+	// Width is in columns, and Height in lines. Height is zero if it is not known.
+	Width, Height int
+	Colored       bool
 }
 
 // Output is an output on a screen. An *os.File need not implement it.
@@ -43,11 +43,11 @@ func ScreenOf(out io.Writer) Screen {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return Screen{}
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
+	width, height, err := term.GetSize(int(file.Fd()))
 	if err != nil {
-		width = 0
+		width, height = 0, 0
 	}
-	return Screen{Width: width, Colored: colored()}
+	return Screen{Width: width, Height: height, Colored: colored()}
 }
 
 func colored() bool {

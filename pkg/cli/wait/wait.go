@@ -6,17 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -100,7 +99,7 @@ func (o *options) complete(args []string) error {
 	if o.timeout < 0 {
 		o.timeout = forever
 	}
-	if file, isFile := o.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
+	if terminal.ScreenOf(o.Out).Width > 0 {
 		o.show = func(line string) { fmt.Fprintln(o.Out, line) }
 	}
 	return nil
@@ -195,12 +194,7 @@ func (o *options) awaitChange(ctx context.Context, watch *follow.Hub, deadline t
 	if deadline.IsZero() {
 		return watch.Next(ctx)
 	}
-	limited, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
-	if err := watch.Next(limited); ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return nil
+	return watch.NextWithin(ctx, time.Until(deadline))
 }
 
 // finish prints the progress, and returns an error unless all goals are reached.

@@ -100,6 +100,8 @@ type Snapshot struct {
 	hosts   map[string]*cluster
 	hosted  map[string][]*addonv1alpha1.ManagedClusterAddOn
 	hubAPIs evaluation.APIFacts
+	// onEvaluation is called with the name of each managed cluster whose state is read for an evaluation. It may be nil.
+	onEvaluation func(cluster string)
 }
 
 // cluster has the objects of a managed cluster.
@@ -318,8 +320,14 @@ func (s *Snapshot) Waiting(name string) []fleet.Waiting {
 	return waiting
 }
 
+// OnEvaluation sets a function that is called with the name of each managed cluster whose state is read for an evaluation.
+func (s *Snapshot) OnEvaluation(call func(cluster string)) { s.onEvaluation = call }
+
 // Whole returns the whole state of a managed cluster, as the base for changes to try.
 func (s *Snapshot) Whole(name string) whatif.Cluster {
+	if s.onEvaluation != nil {
+		s.onEvaluation(name)
+	}
 	var names []string
 	for addOn := range s.cluster(name).addOns {
 		names = append(names, addOn)
