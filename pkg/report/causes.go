@@ -5,7 +5,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -56,6 +54,10 @@ type RootCauses struct {
 	// Undecided are add-ons on clusters that can be reached, with dependencies whose verdict is held. No dependency of theirs is known to
 	// fail. The reason names these dependencies.
 	Undecided []Failing `json:"undecided,omitempty"`
+	// Detached are managed clusters that are being detached from the hub. They do not count: their add-ons are removed with them.
+	Detached []string `json:"detached,omitempty"`
+	// Removing are add-ons that are being removed. They do not count as victims.
+	Removing []Removing `json:"removing,omitempty"`
 	// FailingOptional are the failing Optional dependencies of the add-on of the filter, on the
 	// managed cluster of the filter.
 	FailingOptional []cause.Cause `json:"failingOptional,omitempty"`
@@ -196,14 +198,19 @@ func (e example) explainsMore(other example) bool {
 
 // addCluster adds the failures on a managed cluster.
 func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filter) {
+	if isDetached(hub, cluster) {
+		f.report.Detached = append(f.report.Detached, cluster)
+		return
+	}
 	if !f.report.count(hub, cluster) {
 		f.addLastKnown(hub, cluster, filter)
 		return
 	}
 	f.traits[cluster] = traitsOf(hub.Object(cluster))
 	findings := hub.Evaluated(cluster)
+	f.addRemoving(FindRemoving(hub, cluster, findings), filter)
 	for _, addOn := range hub.Installed(cluster) {
-		if cmp.Or(filter.AddOn, addOn.Name) != addOn.Name {
+		if cmp.Or(filter.AddOn, addOn.Name) != addOn.Name || addOn.DeletionTimestamp != nil {
 			continue
 		}
 		f.installed[addOn.Name] = append(f.installed[addOn.Name], cluster)
@@ -226,6 +233,15 @@ func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filte
 			if current := exampleOf(hub, cluster, path.Root()); current.explainsMore(f.examples[root]) {
 				f.examples[root] = current
 			}
+		}
+	}
+}
+
+// addRemoving adds the add-ons that are being removed: all, or with an add-on in the filter, this one and those that it requires.
+func (f *finder) addRemoving(removals []Removing, filter Filter) {
+	for _, removal := range removals {
+		if filter.AddOn == "" || removal.AddOn == filter.AddOn || slices.Contains(removal.RequiredBy, filter.AddOn) {
+			f.report.Removing = append(f.report.Removing, removal)
 		}
 	}
 }
@@ -334,48 +350,4 @@ func degradedSince(addOn *addonv1alpha1.ManagedClusterAddOn) time.Time {
 
 func message(finding *evaluation.Finding) string {
 	return condition.Message([]evaluation.Finding{*finding}, condition.MaxMessage)
-}
-
-// shared compares the affected clusters with the other clusters that have one of the victims, because the same could fail there. It
-// returns the common traits, and the number of the other clusters.
-func (f *finder) shared(ranked *cause.Ranked, affected []string) (shared []cause.Common, others int) {
-	candidates := map[string]bool{}
-	for _, victim := range ranked.Victims {
-		for _, cluster := range f.installed[victim.AddOn] {
-			candidates[cluster] = true
-		}
-	}
-	var affectedTraits, unaffected []cause.Traits
-	for _, cluster := range slices.Sorted(maps.Keys(candidates)) {
-		if _, ok := slices.BinarySearch(affected, cluster); ok {
-			affectedTraits = append(affectedTraits, f.traits[cluster])
-		} else {
-			unaffected = append(unaffected, f.traits[cluster])
-		}
-	}
-	return cause.Shared(affectedTraits, unaffected), len(unaffected)
-}
-
-// unique are the names of labels and claims whose values are unique to a cluster.
-var unique = []string{"clusterID", "name", "id.k8s.io", "id.openshift.io"}
-
-// traitsOf returns a cluster's labels, claims and version of Kubernetes.
-func traitsOf(cluster *clusterv1.ManagedCluster) cause.Traits {
-	traits := cause.Traits{}
-	if cluster == nil {
-		return traits
-	}
-	add := func(kind, name, value string) {
-		if value != "" && !slices.Contains(unique, name) && !strings.HasPrefix(name, "feature.open-cluster-management.io/") {
-			traits[strings.TrimSpace(kind+" "+name)] = value
-		}
-	}
-	for name, value := range cluster.Labels {
-		add("label", name, value)
-	}
-	for _, claim := range cluster.Status.ClusterClaims {
-		add("claim", claim.Name, claim.Value)
-	}
-	add("Kubernetes", "", cluster.Status.Version.Kubernetes)
-	return traits
 }

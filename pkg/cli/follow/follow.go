@@ -256,7 +256,7 @@ func lean(stored any) (any, error) {
 	case *addonv1alpha1.ClusterManagementAddOn:
 		return fleet.LeanRegistration(full), nil
 	case *addonv1alpha1.ManagedClusterAddOn:
-		return fleet.LeanAddOn(full), nil
+		return snapshot.LeanAddOn(full), nil
 	case *clusterv1.ManagedCluster:
 		return snapshot.LeanCluster(full), nil
 	case *addonv1alpha1.AddOnDeploymentConfig:

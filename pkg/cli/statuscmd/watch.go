@@ -3,6 +3,7 @@ package statuscmd
 import (
 	"context"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
@@ -109,7 +110,8 @@ func (w *watcher) replace(rows []Row) error {
 // isChange reports whether a row is printed. A changed row is also printed if the filter has kept its last state only. hasLast is
 // whether there is a last state.
 func (w *watcher) isChange(last, row Row, hasLast bool) bool {
-	return w.keeps(row) && (!hasLast || last != row) || hasLast && last != row && w.keeps(last)
+	changed := hasLast && !reflect.DeepEqual(last, row)
+	return w.keeps(row) && (!hasLast || changed) || changed && w.keeps(last)
 }
 
 func (w *watcher) print(rows []Row) error {

@@ -127,8 +127,9 @@ func (o *options) run(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
-	case err == nil && o.show != nil:
-		return nil // the last line says so
+	case err == nil && o.show != nil: // the last line says so
+		current.printRemoving(o.Out)
+		return nil
 	case err == nil:
 		return o.finish(&current)
 	case !errors.Is(err, context.DeadlineExceeded):
@@ -205,6 +206,7 @@ func (o *options) finish(last *progress) error {
 		} else {
 			fmt.Fprintln(o.Out, line)
 		}
+		last.printRemoving(o.Out)
 		return nil
 	}
 	if err := last.printWaiting(o.Out, o.target, o.source); err != nil {

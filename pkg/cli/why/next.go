@@ -64,6 +64,8 @@ func next(fleetState *snapshot.Snapshot, item *report.RootCause) step {
 		return missing(fleetState, item, clusters)
 	case item.AddOn != "" && item.Verdict == evaluation.Cycle:
 		return step{run: "kubectl edit clustermanagementaddon " + item.AddOn, note: "make one of these dependencies Optional, or remove it"}
+	case item.Removing:
+		return removing(fleetState, item.AddOn, first)
 	case item.AddOn != "" && item.Verdict == evaluation.NotAvailable:
 		return notAvailable(fleetState, item.AddOn, first)
 	case item.AddOn != "" && item.Verdict == evaluation.Conflict:

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -87,6 +88,9 @@ func (p *printer) summary() string {
 		if p.causes.Lost > 0 {
 			place += ", which cannot be reached"
 		}
+		if len(p.causes.Detached) > 0 {
+			place += ", which is being detached"
+		}
 	}
 	switch {
 	case p.causes.NotInstalled != "" && len(p.causes.Items) == 0:
@@ -98,7 +102,7 @@ func (p *printer) summary() string {
 	case p.declaresNothing():
 		return fmt.Sprintf("No add-on declares dependencies %s.", place)
 	case p.causes.Clusters == 0 && p.causes.Lost > 0,
-		len(p.causes.Gated)+len(p.causes.Undecided)+len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
+		len(p.causes.Detached)+len(p.causes.Removing)+len(p.causes.Gated)+len(p.causes.Undecided)+len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
 		return fmt.Sprintf("No root cause of %s is known %s.", subject, place)
 	default:
 		return fmt.Sprintf("No Required dependency keeps %s from working %s.", subject, place)
@@ -119,6 +123,11 @@ func (p *printer) otherSteps() []step {
 	for _, unusable := range p.causes.Unusable {
 		steps = append(steps, step{note: "The dependencies of " + text.Name(unusable.AddOn) + " are not known: " + text.OneLine(unusable.Problem)})
 	}
+	if detached := p.causes.Detached; len(detached) > 0 && p.filter.Cluster == "" {
+		steps = append(steps, step{note: isOrAre(len(detached), "managed cluster") + " being detached, and left out: " +
+			text.Names(detached, ", ")})
+	}
+	steps = append(steps, p.removals()...)
 	for _, failing := range p.causes.FailingOptional {
 		steps = append(steps, step{note: "An Optional dependency fails: " + text.OneLine(failing.String())})
 	}
@@ -139,6 +148,30 @@ func (p *printer) otherSteps() []step {
 				text.Name(first.AddOn), text.Name(first.Cluster), text.Cut(text.OneLine(first.Reason), maxMessage))
 			steps = append(steps, step{run: group.run, note: strings.TrimSuffix(note, ": ")})
 		}
+	}
+	return steps
+}
+
+// isCause reports whether an add-on that is being removed is a root cause on its managed cluster.
+func (p *printer) isCause(removal report.Removing) bool {
+	return slices.ContainsFunc(p.causes.Items, func(item report.RootCause) bool {
+		return item.Removing && item.AddOn == removal.AddOn && slices.Contains(item.Clusters(), removal.Cluster)
+	})
+}
+
+// removals returns a step for each of the first add-ons that are being removed, those that others require first.
+func (p *printer) removals() []step {
+	isRequired := func(removal report.Removing) int { return min(len(removal.RequiredBy), 1) }
+	others := slices.DeleteFunc(slices.Clone(p.causes.Removing), p.isCause)
+	removals := slices.SortedStableFunc(slices.Values(others), func(a, b report.Removing) int {
+		return cmp.Compare(isRequired(b), isRequired(a))
+	})
+	var steps []step
+	for _, removal := range removals[:min(len(removals), p.limit(maxNamed))] {
+		steps = append(steps, step{note: removal.String()})
+	}
+	if rest := len(removals) - len(steps); rest > 0 {
+		steps = append(steps, step{note: isOrAre(rest, "more add-on") + " being removed"})
 	}
 	return steps
 }

@@ -33,7 +33,7 @@ func (d *document) members() []member {
 		optional("ocmVersionUnread", &d.OCMVersionUnread), optional("withoutInterlock", &d.WithoutInterlock),
 		optional("addonManager", &d.Manager),
 		list("clusterManagementAddOns", &d.Registrations, unreduced),
-		list("managedClusterAddOns", &d.AddOns, withNamespace),
+		list("managedClusterAddOns", &d.AddOns, LeanAddOn),
 		list("managedClusters", &d.Clusters, LeanCluster),
 		optional("managedClusterFacts", &d.Facts), optional("managedClusterFactsNotServed", &d.FactsNotServed),
 		optional("addOnDeploymentConfigs", &d.Configs),
