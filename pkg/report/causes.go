@@ -92,6 +92,10 @@ type RootCause struct {
 	Stopped bool `json:"stopped,omitempty"`
 	// Unset is whether a required setting of an edge on the add-on has no value on one of the clusters.
 	Unset bool `json:"unset,omitempty"`
+	// Ranges are the ranges that fail, where the verdict is VersionMismatch.
+	Ranges []FailingRange `json:"ranges,omitempty"`
+	// Repair is the obvious repair, if it may break other edges.
+	Repair *Repair `json:"repair,omitempty"`
 	// Providers are registered add-ons that provide an API that is not served.
 	Providers []string `json:"providers,omitempty"`
 	// First is the victim that was broken first.
@@ -111,7 +115,7 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 	f := &finder{
 		report: &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: hub.Taken, Items: []RootCause{}},
 		traits: map[string]cause.Traits{}, examples: map[cause.Cause]example{}, installed: map[string][]string{},
-		unset: sets.New[cause.Cause](),
+		unset: sets.New[cause.Cause](), ranges: map[cause.Cause]map[string]*failingRange{},
 	}
 	victims := filter
 	if filter.AddOn != "" && !hub.IsInstalled(filter.AddOn, filter.Cluster) {
@@ -149,6 +153,8 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 			item.Providers = finding.Detail.Providers
 		}
 		item.Shared, item.Others = f.shared(&ranked, clusters)
+		f.setRanges(&item)
+		item.Repair = f.repair(hub, &item)
 		f.report.Items = append(f.report.Items, item)
 		f.report.FailingThemselves = slices.DeleteFunc(f.report.FailingThemselves, func(failing Failing) bool {
 			_, isCause := slices.BinarySearch(clusters, failing.Cluster)
@@ -165,7 +171,9 @@ type finder struct {
 	// examples has the finding on one of the victims of each cause.
 	examples map[cause.Cause]example
 	// unset are the causes of edges with a required setting that has no value.
-	unset  sets.Set[cause.Cause]
+	unset sets.Set[cause.Cause]
+	// ranges are the failing ranges of each cause, by their texts.
+	ranges map[cause.Cause]map[string]*failingRange
 	traits map[string]cause.Traits
 	// installed are the clusters of each add-on, ascending.
 	installed map[string][]string
@@ -227,6 +235,7 @@ func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filte
 		for _, path := range paths {
 			root := path.Root().Cause()
 			f.ranking.Add(root, cause.Victim{Cluster: cluster, AddOn: addOn.Name, Since: degradedSince(addOn)})
+			f.addRanges(root, path.Root().AddOn, cluster, findings(path.Root().AddOn))
 			if variables, _ := path.Root().Finding.Settings(); settings.Lacking(variables) != "" {
 				f.unset.Insert(root)
 			}

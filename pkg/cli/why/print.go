@@ -203,6 +203,7 @@ func (p *printer) paragraph(item *report.RootCause, todo step, number int) strin
 		rows = append(rows, [2]string{"in common", fmt.Sprintf("%s=%s: %d of %d affected, %d of %d other clusters with the same add-ons",
 			text.Name(shared.Name), text.Name(shared.Value), shared.Affected, len(clusters), shared.Others, item.Others)})
 	}
+	rows = append(rows, [2]string{"ranges", p.ranges(item)}, [2]string{"repair", p.repair(item)})
 	rows = append(rows, [2]string{"installs", p.installation(item.AddOn, clusters)}, [2]string{"note", text.OneLine(todo.note)})
 	for command := range strings.Lines(todo.run) {
 		rows = append(rows, [2]string{"run", p.source.Command(strings.TrimSpace(command))})
@@ -304,9 +305,15 @@ func (p *printer) printPaths() error {
 	return p.printSteps(slices.Concat(reports, steps, p.otherSteps()))
 }
 
-// reports returns the notes about a cause that addon-manager has stored on the hub: they explain the next step.
+// reports returns notes about a cause that explain the next step: its ranges and repair, and what addon-manager has stored on the hub.
 func (p *printer) reports(item *report.RootCause) []step {
 	var notes []step
+	if ranges := p.ranges(item); ranges != "" {
+		notes = append(notes, step{note: "failing ranges: " + ranges})
+	}
+	if repair := p.repair(item); repair != "" {
+		notes = append(notes, step{note: repair})
+	}
 	if item.Stored {
 		notes = append(notes, step{note: "addon-manager reports: " + text.Cut(text.OneLine(item.Message), maxMessage)})
 	}

@@ -224,8 +224,8 @@ func (s *Snapshot) Selected(_ context.Context, placements []types.NamespacedName
 
 // Facts implements fleet.Reader.
 func (s *Snapshot) Facts(ctx context.Context, declarations *catalog.Catalog, name string) (evaluation.Facts, error) {
-	if s.WithoutInterlock { // no agent reports there, so the facts are not known; that is no failure
-		return evaluation.Facts{Requested: s.Taken}, nil
+	if s.WithoutInterlock {
+		return s.factsWithoutAgent(name), nil
 	}
 	objects := s.cluster(name)
 	return fleet.Agents{Objects: s, Memory: memory{s}}.Facts(ctx, name, fleet.Reported{
