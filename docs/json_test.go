@@ -35,6 +35,7 @@ var outputs = []struct {
 	{"AddOnDependencyReportList", "report", report.DependencyReports{}, "report --all"},
 	{"AddOnLock", "resolve", index.Lock{}, "resolve " + resolvable + " --locked"},
 	{"AddOnDescription", "describe", report.Description{}, "describe application-portal"},
+	{"ComponentVersions", "version", report.ComponentVersions{}, ""},
 	{"DependencyGraph", "graph", report.Graph{}, "graph"},
 	{"DependencySuggestions", "suggest", report.Suggestions{}, ""},
 	{"DependencySummary", "status --summary", report.Summary{}, "status --summary"},

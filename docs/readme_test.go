@@ -34,8 +34,8 @@ func TestReadmeShowsRealOutputOfThePlugin(t *testing.T) {
 	if !ok || !closed {
 		t.Fatal("README.md shows no output of kubectl addon why")
 	}
-	if !strings.Contains(read(t, "pkg/cli/testdata/why.txt"), excerpt) {
-		t.Errorf("pkg/cli/testdata/why.txt does not contain what README.md shows:\n%s", excerpt)
+	if !strings.Contains(read(t, "pkg/cli/testdata/bare/why.txt"), excerpt) {
+		t.Errorf("pkg/cli/testdata/bare/why.txt does not contain what README.md shows:\n%s", excerpt)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"open-cluster-management.io/interlock/pkg/cli"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
-	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // gcPercent is the percentage of garbage over live memory that starts a collection. Go's default is 100.
@@ -22,7 +22,9 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	// Errors contain text of the hub.
-	errOut := text.NewWriter(os.Stderr)
+	errOut := terminal.NewMessages(os.Stderr)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: errOut}
-	os.Exit(cmdline.Run(ctrl.SetupSignalHandler(), cli.NewCommand(streams), errOut))
+	exitCode := cmdline.Run(ctrl.SetupSignalHandler(), cli.NewCommand(streams), errOut)
+	errOut.Clear()
+	os.Exit(exitCode)
 }

@@ -57,6 +57,9 @@ func write() ([]byte, error) {
 	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = true })
 	page := bytes.NewBufferString(intro)
 	for _, verb := range verbs {
+		if verb.Name() == "options" {
+			continue // the end of the page has what it prints
+		}
 		for _, command := range append([]*cobra.Command{verb}, verb.Commands()...) {
 			if err := section(page, command); err != nil {
 				return nil, err

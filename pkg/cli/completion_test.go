@@ -40,6 +40,7 @@ func TestNamesAreCompleted(t *testing.T) {
 		{"impact cl", ""},
 		{"status --reason Man", "ManagedClusterAddOnLeaseUpdateStopped ManagedClusterAddOnLeaseUpdated"},
 		{"graph --format d", "dot mermaid svg"}, // the shell filters them
+		{"why --color n", "auto always never"},
 	} {
 		words := strings.Fields(test.line)
 		args := append([]string{words[0], fleet}, words[1:]...)

@@ -126,6 +126,14 @@ var forbidden = map[string]string{"viewer": "AddOnDependencyPolicy", "author": "
 // API server.
 func serve(t *testing.T) string {
 	t.Helper()
+	server := httptest.NewServer(apiServer(t))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// apiServer returns the handler of serve.
+func apiServer(t *testing.T) http.Handler {
+	t.Helper()
 	objects := map[string][]map[string]any{}
 	if err := yaml.Unmarshal([]byte(onHub), &objects); err != nil {
 		t.Fatal(err)
@@ -159,9 +167,13 @@ func serve(t *testing.T) string {
 		}
 		objects["manifestworks"] = append(objects["manifestworks"], deployed(cluster.Name, "managed-serviceaccount", tag))
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		response.Header().Set("Content-Type", "application/json")
 		path := strings.Split(strings.Trim(request.URL.Path, "/"), "/") // apis, group, version, …
+		if len(path) == 2 {                                             // discovery
+			_ = json.NewEncoder(response).Encode(metav1.APIGroup{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroup"}, Name: path[1]})
+			return
+		}
 		kind, ok := resources[path[len(path)-1]]
 		if !ok || "apis/"+kind.APIVersion != strings.Join(path[:3], "/") {
 			t.Errorf("%s is not to be read", request.URL.Path)
@@ -181,9 +193,7 @@ func serve(t *testing.T) string {
 			namespace = path[4]
 		}
 		_ = json.NewEncoder(response).Encode(list(kind, objects[path[len(path)-1]], namespace, request.URL.Query()))
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	})
 }
 
 // deployed returns a ManifestWork with the Deployment of an add-on.

@@ -5,7 +5,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -53,6 +51,13 @@ type RootCauses struct {
 	// LastKnown are add-ons whose stored Degraded reports a failing dependency while the verdicts are held, as on clusters that
 	// cannot be reached.
 	LastKnown []Failing `json:"lastKnown,omitempty"`
+	// Undecided are add-ons on clusters that can be reached, with dependencies whose verdict is held. No dependency of theirs is known to
+	// fail. The reason names these dependencies.
+	Undecided []Failing `json:"undecided,omitempty"`
+	// Detached are managed clusters that are being detached from the hub. They do not count: their add-ons are removed with them.
+	Detached []string `json:"detached,omitempty"`
+	// Removing are add-ons that are being removed. They do not count as victims.
+	Removing []Removing `json:"removing,omitempty"`
 	// FailingOptional are the failing Optional dependencies of the add-on of the filter, on the
 	// managed cluster of the filter.
 	FailingOptional []cause.Cause `json:"failingOptional,omitempty"`
@@ -64,7 +69,8 @@ type RootCauses struct {
 type Failing struct {
 	Cluster string `json:"cluster"`
 	AddOn   string `json:"addOn"`
-	// Reason is the reason of Available or Degraded. Of an add-on with a closed gate, it is the message of Installable.
+	// Reason is the reason of Available or Degraded. Of an add-on with a closed gate, it is the message of Installable. Of an undecided
+	// one, it has the names of dependencies.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -86,6 +92,10 @@ type RootCause struct {
 	Stopped bool `json:"stopped,omitempty"`
 	// Unset is whether a required setting of an edge on the add-on has no value on one of the clusters.
 	Unset bool `json:"unset,omitempty"`
+	// Ranges are the ranges that fail, where the verdict is VersionMismatch.
+	Ranges []FailingRange `json:"ranges,omitempty"`
+	// Repair is the obvious repair, if it may break other edges.
+	Repair *Repair `json:"repair,omitempty"`
 	// Providers are registered add-ons that provide an API that is not served.
 	Providers []string `json:"providers,omitempty"`
 	// First is the victim that was broken first.
@@ -105,7 +115,7 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 	f := &finder{
 		report: &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: hub.Taken, Items: []RootCause{}},
 		traits: map[string]cause.Traits{}, examples: map[cause.Cause]example{}, installed: map[string][]string{},
-		unset: sets.New[cause.Cause](),
+		unset: sets.New[cause.Cause](), ranges: map[cause.Cause]map[string]*failingRange{},
 	}
 	victims := filter
 	if filter.AddOn != "" && !hub.IsInstalled(filter.AddOn, filter.Cluster) {
@@ -143,6 +153,8 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 			item.Providers = finding.Detail.Providers
 		}
 		item.Shared, item.Others = f.shared(&ranked, clusters)
+		f.setRanges(&item)
+		item.Repair = f.repair(hub, &item)
 		f.report.Items = append(f.report.Items, item)
 		f.report.FailingThemselves = slices.DeleteFunc(f.report.FailingThemselves, func(failing Failing) bool {
 			_, isCause := slices.BinarySearch(clusters, failing.Cluster)
@@ -159,7 +171,9 @@ type finder struct {
 	// examples has the finding on one of the victims of each cause.
 	examples map[cause.Cause]example
 	// unset are the causes of edges with a required setting that has no value.
-	unset  sets.Set[cause.Cause]
+	unset sets.Set[cause.Cause]
+	// ranges are the failing ranges of each cause, by their texts.
+	ranges map[cause.Cause]map[string]*failingRange
 	traits map[string]cause.Traits
 	// installed are the clusters of each add-on, ascending.
 	installed map[string][]string
@@ -192,14 +206,19 @@ func (e example) explainsMore(other example) bool {
 
 // addCluster adds the failures on a managed cluster.
 func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filter) {
+	if isDetached(hub, cluster) {
+		f.report.Detached = append(f.report.Detached, cluster)
+		return
+	}
 	if !f.report.count(hub, cluster) {
 		f.addLastKnown(hub, cluster, filter)
 		return
 	}
 	f.traits[cluster] = traitsOf(hub.Object(cluster))
 	findings := hub.Evaluated(cluster)
+	f.addRemoving(FindRemoving(hub, cluster, findings), filter)
 	for _, addOn := range hub.Installed(cluster) {
-		if cmp.Or(filter.AddOn, addOn.Name) != addOn.Name {
+		if cmp.Or(filter.AddOn, addOn.Name) != addOn.Name || addOn.DeletionTimestamp != nil {
 			continue
 		}
 		f.installed[addOn.Name] = append(f.installed[addOn.Name], cluster)
@@ -216,12 +235,22 @@ func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filte
 		for _, path := range paths {
 			root := path.Root().Cause()
 			f.ranking.Add(root, cause.Victim{Cluster: cluster, AddOn: addOn.Name, Since: degradedSince(addOn)})
+			f.addRanges(root, path.Root().AddOn, cluster, findings(path.Root().AddOn))
 			if variables, _ := path.Root().Finding.Settings(); settings.Lacking(variables) != "" {
 				f.unset.Insert(root)
 			}
 			if current := exampleOf(hub, cluster, path.Root()); current.explainsMore(f.examples[root]) {
 				f.examples[root] = current
 			}
+		}
+	}
+}
+
+// addRemoving adds the add-ons that are being removed: all, or with an add-on in the filter, this one and those that it requires.
+func (f *finder) addRemoving(removals []Removing, filter Filter) {
+	for _, removal := range removals {
+		if filter.AddOn == "" || removal.AddOn == filter.AddOn || slices.Contains(removal.RequiredBy, filter.AddOn) {
+			f.report.Removing = append(f.report.Removing, removal)
 		}
 	}
 }
@@ -261,6 +290,22 @@ func (f *finder) addUnexplained(addOn *addonv1alpha1.ManagedClusterAddOn, findin
 		f.report.Outdated = append(f.report.Outdated, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
 	case isFailure(degraded) && slices.ContainsFunc(findings, evaluation.Finding.Held):
 		f.report.LastKnown = append(f.report.LastKnown, Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: degraded.Reason})
+	case !fleet.GateClosed(addOn):
+		f.addUndecided(addOn, findings)
+	}
+}
+
+// addUndecided adds an add-on with edges whose verdict is held.
+func (f *finder) addUndecided(addOn *addonv1alpha1.ManagedClusterAddOn, findings []evaluation.Finding) {
+	var edges []string
+	for i := range findings {
+		if findings[i].Held() && findings[i].Name() != "" {
+			edges = append(edges, findings[i].Name())
+		}
+	}
+	if len(edges) > 0 {
+		f.report.Undecided = append(f.report.Undecided,
+			Failing{Cluster: addOn.Namespace, AddOn: addOn.Name, Reason: strings.Join(edges, ", ")})
 	}
 }
 
@@ -314,48 +359,4 @@ func degradedSince(addOn *addonv1alpha1.ManagedClusterAddOn) time.Time {
 
 func message(finding *evaluation.Finding) string {
 	return condition.Message([]evaluation.Finding{*finding}, condition.MaxMessage)
-}
-
-// shared compares the affected clusters with the other clusters that have one of the victims, because the same could fail there. It
-// returns the common traits, and the number of the other clusters.
-func (f *finder) shared(ranked *cause.Ranked, affected []string) (shared []cause.Common, others int) {
-	candidates := map[string]bool{}
-	for _, victim := range ranked.Victims {
-		for _, cluster := range f.installed[victim.AddOn] {
-			candidates[cluster] = true
-		}
-	}
-	var affectedTraits, unaffected []cause.Traits
-	for _, cluster := range slices.Sorted(maps.Keys(candidates)) {
-		if _, ok := slices.BinarySearch(affected, cluster); ok {
-			affectedTraits = append(affectedTraits, f.traits[cluster])
-		} else {
-			unaffected = append(unaffected, f.traits[cluster])
-		}
-	}
-	return cause.Shared(affectedTraits, unaffected), len(unaffected)
-}
-
-// unique are the names of labels and claims whose values are unique to a cluster.
-var unique = []string{"clusterID", "name", "id.k8s.io", "id.openshift.io"}
-
-// traitsOf returns a cluster's labels, claims and version of Kubernetes.
-func traitsOf(cluster *clusterv1.ManagedCluster) cause.Traits {
-	traits := cause.Traits{}
-	if cluster == nil {
-		return traits
-	}
-	add := func(kind, name, value string) {
-		if value != "" && !slices.Contains(unique, name) && !strings.HasPrefix(name, "feature.open-cluster-management.io/") {
-			traits[strings.TrimSpace(kind+" "+name)] = value
-		}
-	}
-	for name, value := range cluster.Labels {
-		add("label", name, value)
-	}
-	for _, claim := range cluster.Status.ClusterClaims {
-		add("claim", claim.Name, claim.Value)
-	}
-	add("Kubernetes", "", cluster.Status.Version.Kubernetes)
-	return traits
 }

@@ -69,6 +69,8 @@ type Node struct {
 	Bundle bool `json:"bundle,omitempty"`
 	// Gate is closed if the add-on is not installed yet, because it waits for its dependencies. Otherwise it is empty.
 	Gate string `json:"gate,omitempty"`
+	// Deletion is nil unless the add-on is being removed. In a tree of several clusters, it is from the first cluster.
+	Deletion *Deletion `json:"deletion,omitempty"`
 	// Undeclared is whether the dependencies of the add-on are not known: its declaration cannot be used, or depends on an AddOnTemplate that
 	// is not known.
 	Undeclared bool `json:"undeclared,omitempty"`
@@ -83,9 +85,9 @@ type Node struct {
 // OK reports whether the clusters can be reached, every add-on of the tree works, and every edge is satisfied.
 func (t *Tree) OK() bool { return !t.Lost && t.Node.OK() }
 
-// OK reports whether every add-on of a tree works, and every edge is satisfied.
+// OK reports whether every add-on of a tree works and stays, and every edge is satisfied.
 func (n *Node) OK() bool {
-	if n.Available != metav1.ConditionTrue && n.Verdict == "" || n.Undeclared {
+	if n.Available != metav1.ConditionTrue && n.Verdict == "" || n.Undeclared || n.Deletion != nil {
 		return false
 	}
 	if n.Verdict != "" && n.Verdict != evaluation.Satisfied && n.Verdict != evaluation.NotApplicable {
@@ -153,6 +155,7 @@ func (g *grower) grow(node Node) Node {
 	if available := fleet.Available(addOn); available != nil {
 		node.Available, node.Reason, node.Since = available.Status, available.Reason, available.LastTransitionTime.UTC()
 	}
+	node.Deletion = DeletionOf(addOn)
 	node.Bundle = g.hub.Declared.Install(node.Name).Bundle
 	if fleet.GateClosed(addOn) {
 		node.Gate = addonv1alpha1.GateClosed
@@ -264,8 +267,8 @@ func shapeOf(tree *Tree) string {
 }
 
 func (n *Node) writeShape(shape *strings.Builder) {
-	fmt.Fprintf(shape, "%q %q %s %s %s %q %s %t %t(",
-		n.Name, n.Edge, n.Type, n.Verdict, n.Available, n.Reason, n.Gate, n.Undeclared, n.Repeated)
+	fmt.Fprintf(shape, "%q %q %s %s %s %q %s %t %t %t(",
+		n.Name, n.Edge, n.Type, n.Verdict, n.Available, n.Reason, n.Gate, n.Deletion != nil, n.Undeclared, n.Repeated)
 	for i := range n.Nodes {
 		n.Nodes[i].writeShape(shape)
 	}

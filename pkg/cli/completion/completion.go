@@ -14,6 +14,7 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -27,6 +28,7 @@ const timeout = 2 * time.Second
 func Register(root *cobra.Command, src *source.Source) {
 	c := &completer{source: src}
 	flag(root, "namespace", c.complete(c.clusters, ""))
+	flag(root, "color", cobra.FixedCompletions(terminal.ColorModes, cobra.ShellCompDirectiveNoFileComp))
 	for _, verb := range root.Commands() {
 		switch {
 		case strings.Contains(verb.Use, "ADDON"):

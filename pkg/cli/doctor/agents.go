@@ -20,6 +20,9 @@ func checkAgents(_ context.Context, h *hub) []result {
 	var missing []string
 	for _, cluster := range h.reachable() {
 		addOn := h.fleet.AddOnOn(client.ObjectKey{Namespace: cluster, Name: agentAddOn})
+		if object := h.fleet.Object(cluster); object != nil && object.DeletionTimestamp != nil {
+			continue // it is being detached, so nothing is installed there any more
+		}
 		switch {
 		case addOn == nil && h.needsAgent(cluster) && !h.isReported(cluster):
 			missing = append(missing, cluster)

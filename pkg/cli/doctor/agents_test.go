@@ -32,6 +32,10 @@ func TestAgents(t *testing.T) {
 				"There, APIs are not known, and versions only from objects on the hub",
 			"→ docs/install.md#addon-agent-on-managed-clusters",
 		}},
+		"needed and missing on a cluster that is being detached": {func(o objects, c *snapshot.Content) {
+			needed(o, c)
+			c.Clusters[0].DeletionTimestamp = &fixture.Now
+		}, []string{"- addon-agent is installed on no managed cluster"}},
 		"needed, registered and missing": {func(o objects, c *snapshot.Content) {
 			needed(o, c)
 			c.Registrations = append(c.Registrations, fixture.Registrations("interlock-agent")...)

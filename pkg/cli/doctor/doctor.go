@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"open-cluster-management.io/interlock/pkg/cli/components"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
@@ -35,7 +36,7 @@ type options struct {
 
 // NewCommand returns the verb.
 func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(), namespace: "interlock-system"}
+	o := &options{IOStreams: streams, source: src, flags: output.NewFlags(), namespace: components.DefaultNamespace}
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether Interlock itself works",
@@ -47,6 +48,8 @@ failed, or that is worth a look, shows what to do.
 
 It writes nothing. Whether the API server acts on the guard is found by what add-ons
 report: none may be available while a Required dependency fails.
+
+With -n or -l, it checks addon-agent on these managed clusters only.
 
 It exits with 1 when a check fails. "?" marks a check that you have no right to make.`,
 		Example: `  kubectl addon doctor
@@ -68,12 +71,13 @@ It exits with 1 when a check fails. "?" marks a check that you have no right to 
 		},
 	}
 	command.Flags().StringVar(&o.namespace, "interlock-namespace", o.namespace, "The namespace that Interlock is installed in.")
+	src.AddClusterFlags(command)
 	o.flags.AddTo(command)
 	return command
 }
 
 func (o *options) run(ctx context.Context) error {
-	fleet, err := o.source.Snapshot(ctx, "")
+	fleet, err := o.source.Snapshot(ctx, o.source.Cluster())
 	if err != nil {
 		return err
 	}
@@ -81,7 +85,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	diagnosis := diagnose(ctx, newHub(reader, fleet, o.namespace, time.Now(), plain(version.Version)))
+	diagnosis := diagnose(ctx, newHub(reader, fleet, o.namespace, time.Now(), components.Plain(version.Version)))
 	if err := o.flags.Print(o.Out, diagnosis, func() error { return write(o.Out, o.source, diagnosis) }); err != nil {
 		return err
 	}

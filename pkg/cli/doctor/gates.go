@@ -33,7 +33,7 @@ var gateRule = admissionRule{
 
 // checkGates checks gates where the lifecycle is on: the webhook closes them when add-ons are created, and a closed gate stops OCM.
 func checkGates(ctx context.Context, h *hub) []result {
-	configuration, err := h.get(ctx, admission, "v1", "MutatingWebhookConfiguration", client.ObjectKey{Name: lifecycleName})
+	configuration, err := h.Object(ctx, admission, "v1", "MutatingWebhookConfiguration", client.ObjectKey{Name: lifecycleName})
 	switch {
 	case err != nil:
 		return unreadable("Whether the lifecycle is on", err)

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"open-cluster-management.io/interlock/pkg/cli/components"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -50,7 +51,7 @@ func isGrafted(crd map[string]any) bool {
 // hasField reports whether each served version of the CRD has spec.dependencies.
 func hasField(crd map[string]any) bool {
 	served := 0
-	for _, version := range mapsIn(crd, "spec", "versions") {
+	for _, version := range components.MapsIn(crd, "spec", "versions") {
 		if version["served"] != true {
 			continue
 		}

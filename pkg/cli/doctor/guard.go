@@ -56,7 +56,7 @@ func (r *admissionRule) check(ctx context.Context, h *hub) []result {
 	for _, form := range []struct{ version, kind string }{
 		{"v1", "MutatingAdmissionPolicy"}, {"v1beta1", "MutatingAdmissionPolicy"}, {"v1", "MutatingWebhookConfiguration"},
 	} {
-		object, err := h.get(ctx, admission, form.version, form.kind, client.ObjectKey{Name: r.name})
+		object, err := h.Object(ctx, admission, form.version, form.kind, client.ObjectKey{Name: r.name})
 		if err != nil {
 			return unreadable("The "+r.title, err)
 		}
@@ -83,7 +83,7 @@ func (r *admissionRule) problem(ctx context.Context, h *hub, version string, obj
 		}
 		return "", nil
 	}
-	binding, err := h.get(ctx, admission, version, "MutatingAdmissionPolicyBinding", client.ObjectKey{Name: r.name})
+	binding, err := h.Object(ctx, admission, version, "MutatingAdmissionPolicyBinding", client.ObjectKey{Name: r.name})
 	if err != nil {
 		return "", err
 	}

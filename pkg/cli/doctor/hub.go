@@ -1,18 +1,14 @@
 package doctor
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/components"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -43,17 +39,16 @@ const (
 )
 
 const (
-	webhookName  = "interlock-webhook"
+	webhookName  = components.Webhook
 	agentAddOn   = names.AgentAddOn
 	registration = "clustermanagementaddons.addon.open-cluster-management.io"
 )
 
 // hub is the input of the checks.
 type hub struct {
-	client.Reader
-	fleet     *snapshot.Snapshot
-	namespace string // of Interlock
-	now       time.Time
+	components.Hub
+	fleet *snapshot.Snapshot
+	now   time.Time
 	// plugin is the version of this program. It is empty in a build without a version.
 	plugin string
 	// facts has the ManagedClusterFacts by managed cluster.
@@ -67,43 +62,19 @@ func newHub(reader client.Reader, fleet *snapshot.Snapshot, namespace string, no
 			byCluster[facts.Namespace] = facts
 		}
 	}
-	return &hub{reader, fleet, namespace, now, plugin, byCluster}
-}
-
-// get reads an object. It returns nil if the object or its kind does not exist.
-func (h *hub) get(ctx context.Context, group, version, kind string, key client.ObjectKey) (*unstructured.Unstructured, error) {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
-	err := h.Get(ctx, key, object)
-	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return nil, nil //nolint:nilnil // A missing object is no error.
-	case err != nil:
-		return nil, err
+	return &hub{
+		Hub: components.Hub{Reader: reader, Namespace: namespace}, fleet: fleet, now: now, plugin: plugin, facts: byCluster,
 	}
-	return object, nil
 }
 
 // logs returns the command that shows the logs of addon-manager.
 func (h *hub) logs() string {
-	return fmt.Sprintf("kubectl -n %s logs deployment/%s", h.namespace, names.AddonManager)
+	return fmt.Sprintf("kubectl -n %s logs deployment/%s", h.Namespace, names.AddonManager)
 }
 
 // unreadable returns the result of a check that could not read an object.
 func unreadable(object string, err error) []result {
 	return []result{{unknown, fmt.Sprintf("%s cannot be read: %v", object, err), rightsPage}}
-}
-
-// mapsIn returns the elements of a list field that are maps.
-func mapsIn(object map[string]any, fields ...string) []map[string]any {
-	list, _, _ := unstructured.NestedSlice(object, fields...)
-	var elements []map[string]any
-	for _, value := range list {
-		if element, ok := value.(map[string]any); ok {
-			elements = append(elements, element)
-		}
-	}
-	return elements
 }
 
 // tally counts names, and keeps the first name as an example.

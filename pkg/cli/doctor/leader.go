@@ -12,7 +12,7 @@ import (
 
 // lease reads the Lease of addon-manager's leader.
 func (h *hub) lease(ctx context.Context) (*unstructured.Unstructured, error) {
-	return h.get(ctx, "coordination.k8s.io", "v1", "Lease", client.ObjectKey{Namespace: h.namespace, Name: names.AddonManager})
+	return h.Object(ctx, "coordination.k8s.io", "v1", "Lease", client.ObjectKey{Namespace: h.Namespace, Name: names.AddonManager})
 }
 
 func checkLeader(ctx context.Context, h *hub) []result {

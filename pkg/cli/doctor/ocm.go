@@ -57,7 +57,7 @@ func (h *hub) olderOCM(message string) result {
 
 // crd reads a CRD.
 func (h *hub) crd(ctx context.Context, name string) (map[string]any, error) {
-	object, err := h.get(ctx, "apiextensions.k8s.io", "v1", "CustomResourceDefinition", client.ObjectKey{Name: name})
+	object, err := h.Object(ctx, "apiextensions.k8s.io", "v1", "CustomResourceDefinition", client.ObjectKey{Name: name})
 	if err != nil || object == nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/interlock/pkg/cli/components"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -16,14 +16,14 @@ func checkAddonManager(ctx context.Context, h *hub) []result {
 
 // checkDeployment checks that all replicas of a part are ready. The consequence is a sentence for the user if they are not.
 func (h *hub) checkDeployment(ctx context.Context, name, consequence string) []result {
-	describe := fmt.Sprintf("kubectl -n %s describe deployment %s", h.namespace, name)
-	object, err := h.get(ctx, "apps", "v1", "Deployment", client.ObjectKey{Namespace: h.namespace, Name: name})
+	describe := fmt.Sprintf("kubectl -n %s describe deployment %s", h.Namespace, name)
+	object, err := h.Deployment(ctx, name)
 	if err != nil {
 		return unreadable("The Deployment "+name, err)
 	}
 	if object == nil {
 		return []result{{
-			failed, fmt.Sprintf("%s is not installed in %s. %s", name, h.namespace, consequence),
+			failed, fmt.Sprintf("%s is not installed in %s. %s", name, h.Namespace, consequence),
 			"docs/install.md, or name its namespace with --interlock-namespace",
 		}}
 	}
@@ -32,19 +32,10 @@ func (h *hub) checkDeployment(ctx context.Context, name, consequence string) []r
 	if ready == 0 || ready < desired {
 		return []result{{failed, fmt.Sprintf("%s has %d of %d replicas ready. %s", name, ready, desired, consequence), describe}}
 	}
-	for _, condition := range mapsIn(object.Object, "status", "conditions") {
+	for _, condition := range components.MapsIn(object.Object, "status", "conditions") {
 		if condition["type"] == "Progressing" && condition["status"] == "False" {
 			return []result{{failed, fmt.Sprintf("The rollout of %s is stuck: %v", name, condition["message"]), describe}}
 		}
 	}
-	return []result{{passed, fmt.Sprintf("%s runs with %d replicas of %s", name, ready, imageOf(object.Object)), ""}}
-}
-
-// imageOf returns the image of the first container of a Deployment.
-func imageOf(deployment map[string]any) string {
-	for _, container := range mapsIn(deployment, "spec", "template", "spec", "containers") {
-		image, _ := container["image"].(string)
-		return image
-	}
-	return ""
+	return []result{{passed, fmt.Sprintf("%s runs with %d replicas of %s", name, ready, components.ImageOf(object)), ""}}
 }

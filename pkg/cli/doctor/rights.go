@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/interlock/deploy"
+	"open-cluster-management.io/interlock/pkg/cli/components"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
@@ -42,7 +43,7 @@ func needsGraftRights(ctx context.Context, h *hub) (bool, error) {
 func needsRightsFor(name, kind string, versions ...string) func(context.Context, *hub) (bool, error) {
 	return func(ctx context.Context, h *hub) (bool, error) {
 		for _, version := range versions {
-			object, err := h.get(ctx, admission, version, kind, client.ObjectKey{Name: name})
+			object, err := h.Object(ctx, admission, version, kind, client.ObjectKey{Name: name})
 			if object != nil || err != nil {
 				return object != nil, err
 			}
@@ -89,16 +90,16 @@ func (h *hub) grantProblem(ctx context.Context, grant grant) (string, error) {
 	manifest := roleManifest(grant.file)
 	key := client.ObjectKey{Name: manifest.Name}
 	if manifest.Kind == "Role" {
-		key.Namespace = h.namespace
+		key.Namespace = h.Namespace
 	}
-	binding, err := h.get(ctx, rbac, "v1", manifest.Kind+"Binding", key)
+	binding, err := h.Object(ctx, rbac, "v1", manifest.Kind+"Binding", key)
 	if err != nil {
 		return "", err
 	}
 	if binding == nil || !h.binds(binding, manifest, grant.account) {
 		return fmt.Sprintf("No %sBinding %s gives %s its rights", manifest.Kind, manifest.Name, grant.account), nil
 	}
-	role, err := h.get(ctx, rbac, "v1", manifest.Kind, key)
+	role, err := h.Object(ctx, rbac, "v1", manifest.Kind, key)
 	if err != nil {
 		return "", err
 	}
@@ -119,9 +120,9 @@ func (h *hub) grantProblem(ctx context.Context, grant grant) (string, error) {
 func (h *hub) binds(binding *unstructured.Unstructured, role *rbacv1.Role, account string) bool {
 	name, _, _ := unstructured.NestedString(binding.Object, "roleRef", "name")
 	kind, _, _ := unstructured.NestedString(binding.Object, "roleRef", "kind")
-	return name == role.Name && kind == role.Kind && slices.ContainsFunc(mapsIn(binding.Object, "subjects"),
+	return name == role.Name && kind == role.Kind && slices.ContainsFunc(components.MapsIn(binding.Object, "subjects"),
 		func(subject map[string]any) bool {
-			return subject["kind"] == rbacv1.ServiceAccountKind && subject["name"] == account && subject["namespace"] == h.namespace
+			return subject["kind"] == rbacv1.ServiceAccountKind && subject["name"] == account && subject["namespace"] == h.Namespace
 		})
 }
 

@@ -3,36 +3,15 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/components"
 	"open-cluster-management.io/interlock/pkg/names"
 )
 
-// plain returns a version without its leading v. It returns an empty string for the version of a build without one.
-func plain(version string) string {
-	if version == "unknown" {
-		return ""
-	}
-	return strings.TrimPrefix(version, "v")
-}
-
-// tagOf returns the tag of an image. It returns an empty string for an image without a tag.
-func tagOf(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
-	return plain(tag)
-}
-
 // versionOf returns the version of a part by the tag of its image. It returns an empty string if the part or the tag is missing.
 func (h *hub) versionOf(ctx context.Context, deployment string) (string, error) {
-	object, err := h.get(ctx, "apps", "v1", "Deployment", client.ObjectKey{Namespace: h.namespace, Name: deployment})
-	if err != nil || object == nil {
-		return "", err
-	}
-	return tagOf(imageOf(object.Object)), nil
+	object, err := h.Deployment(ctx, deployment)
+	return components.VersionOf(object), err
 }
 
 // versionDiffers reports whether addon-manager has another version than this plugin. The manifests of the plugin are then not the
@@ -55,7 +34,7 @@ func checkVersions(ctx context.Context, h *hub) []result {
 	if err != nil {
 		return unreadable("The version of the webhook", err)
 	}
-	agent, err := h.agentVersion(ctx)
+	agent, err := h.Agent(ctx)
 	if err != nil {
 		return unreadable("The AddOnTemplate "+agentAddOn, err)
 	}
@@ -68,7 +47,7 @@ func checkVersions(ctx context.Context, h *hub) []result {
 		{result{
 			note, "addon-agent, as OCM deploys it,",
 			"helm upgrade, or kubectl apply -k deploy/agent-addon, with the version of addon-manager",
-		}, agent},
+		}, components.VersionOf(agent)},
 		{result{note, "this plugin", "docs/kubectl-addon.md#install"}, h.plugin},
 	} {
 		if part.version != "" && part.version != manager {
@@ -80,18 +59,4 @@ func checkVersions(ctx context.Context, h *hub) []result {
 		return []result{{passed, "All parts whose version is known have version " + manager, ""}}
 	}
 	return results
-}
-
-// agentVersion returns the version of addon-agent that OCM deploys. It returns an empty string if OCM deploys none.
-func (h *hub) agentVersion(ctx context.Context) (string, error) {
-	template, err := h.get(ctx, addonv1alpha1.GroupVersion.Group, "v1alpha1", "AddOnTemplate", client.ObjectKey{Name: agentAddOn})
-	if err != nil || template == nil {
-		return "", err
-	}
-	for _, manifest := range mapsIn(template.Object, "spec", "agentSpec", "workload", "manifests") {
-		if manifest["kind"] == "Deployment" {
-			return tagOf(imageOf(manifest)), nil
-		}
-	}
-	return "", nil
 }

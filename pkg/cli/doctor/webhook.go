@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/interlock/pkg/cli/components"
 )
 
 func checkWebhook(ctx context.Context, h *hub) []result {
@@ -23,7 +25,7 @@ func checkWebhook(ctx context.Context, h *hub) []result {
 
 // checkConfiguration checks that the API server is configured to call the webhook, and trusts it.
 func (h *hub) checkConfiguration(ctx context.Context, kind, purpose string) []result {
-	configuration, err := h.get(ctx, admission, "v1", kind, client.ObjectKey{Name: webhookName})
+	configuration, err := h.Object(ctx, admission, "v1", kind, client.ObjectKey{Name: webhookName})
 	switch {
 	case err != nil:
 		return unreadable("The "+kind+" of the webhook", err)
@@ -40,7 +42,7 @@ func (h *hub) checkConfiguration(ctx context.Context, kind, purpose string) []re
 
 // hasCA reports whether the API server trusts all webhooks of a configuration.
 func hasCA(configuration map[string]any) bool {
-	hooks := mapsIn(configuration, "webhooks")
+	hooks := components.MapsIn(configuration, "webhooks")
 	return len(hooks) > 0 && !slices.ContainsFunc(hooks, func(hook map[string]any) bool {
 		bundle, _, _ := unstructured.NestedString(hook, "clientConfig", "caBundle")
 		return bundle == ""
@@ -51,13 +53,13 @@ func hasCA(configuration map[string]any) bool {
 func (h *hub) checkEndpoints(ctx context.Context) []result {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSliceList"})
-	err := h.List(ctx, list, client.InNamespace(h.namespace), client.MatchingLabels{"kubernetes.io/service-name": webhookName})
+	err := h.List(ctx, list, client.InNamespace(h.Namespace), client.MatchingLabels{"kubernetes.io/service-name": webhookName})
 	if err != nil {
 		return unreadable("What serves the webhook's Service", err)
 	}
 	ready := 0
 	for i := range list.Items {
-		for _, endpoint := range mapsIn(list.Items[i].Object, "endpoints") {
+		for _, endpoint := range components.MapsIn(list.Items[i].Object, "endpoints") {
 			// The API defines that an endpoint without a value is ready.
 			if value, ok, _ := unstructured.NestedBool(endpoint, "conditions", "ready"); value || !ok {
 				ready++
@@ -67,7 +69,7 @@ func (h *hub) checkEndpoints(ctx context.Context) []result {
 	if ready == 0 {
 		return []result{{
 			failed, "No pod serves the webhook's Service, so the API server does not reach it",
-			fmt.Sprintf("kubectl -n %s get endpointslices,pods,service/%s", h.namespace, webhookName),
+			fmt.Sprintf("kubectl -n %s get endpointslices,pods,service/%s", h.Namespace, webhookName),
 		}}
 	}
 	return []result{{passed, fmt.Sprintf("The webhook's Service has ready endpoints: %d", ready), ""}}

@@ -29,12 +29,11 @@ var heading = []string{"TIME", "CLUSTER", "ADD-ON", "TYPE", "REASON", "MESSAGE"}
 
 type options struct {
 	genericiooptions.IOStreams
-	source        *source.Source
-	flags         *output.Flags
-	allNamespaces bool
-	watch         bool
-	types         []string
-	filter        report.Filter
+	source *source.Source
+	flags  *output.Flags
+	watch  bool
+	types  []string
+	filter report.Filter
 
 	table *table.Table
 	// printed are the items that a watch has printed.
@@ -65,7 +64,7 @@ conditions are shown, with a note on standard error.`,
 		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	flags := command.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
+	o.source.AddClusterFlags(command)
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After that, show new events and transitions, until interrupted.")
 	flags.StringSliceVar(&o.types, "types", nil, "Show these types only: Normal, Warning.")
 	_ = command.RegisterFlagCompletionFunc("types", cobra.FixedCompletions(types, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -78,7 +77,7 @@ func (o *options) complete(args []string) error {
 	if o.filter.AddOn, err = source.AddOn(args); err != nil {
 		return err
 	}
-	o.filter.Cluster = o.source.Cluster(o.allNamespaces)
+	o.filter.Cluster = o.source.Cluster()
 	for i, value := range o.types {
 		index := slices.IndexFunc(types, func(eventType string) bool { return strings.EqualFold(eventType, value) })
 		if index < 0 {
@@ -160,6 +159,9 @@ func (o *options) readFirst(ctx context.Context, lists []follow.Watched) ([]even
 
 // print prints the timeline. A watch prints only the items that it has not printed yet.
 func (o *options) print(hub *snapshot.Snapshot, events []eventsv1.Event) error {
+	if o.source.Selection() != "" {
+		events = onClusters(hub, events)
+	}
 	timeline := report.FindTimeline(hub, events, o.filter, o.types...)
 	return o.flags.Print(o.Out, timeline, func() error {
 		var rows [][]string
@@ -176,6 +178,13 @@ func (o *options) print(hub *snapshot.Snapshot, events []eventsv1.Event) error {
 			fmt.Fprintln(o.ErrOut, "No events, and no conditions that have changed.")
 		}
 		return nil
+	})
+}
+
+// onClusters returns the events about registrations, and about add-ons on the managed clusters of a snapshot.
+func onClusters(hub *snapshot.Snapshot, events []eventsv1.Event) []eventsv1.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(event eventsv1.Event) bool {
+		return event.Regarding.Namespace != "" && hub.Object(event.Regarding.Namespace) == nil
 	})
 }
 
@@ -219,7 +228,7 @@ func (o *options) follow(ctx context.Context, hub client.WithWatch, lists []foll
 		return !listsEvents
 	})
 	for {
-		current, err := snapshot.Take(ctx, watch, o.filter.Cluster)
+		current, err := o.source.Retake(ctx, watch, o.filter.Cluster)
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/output"
+	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/table"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -150,6 +151,7 @@ func newOptions() (*options, *syncedOutput) {
 	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 	streams.Out, streams.ErrOut = out, errOut
 	return &options{
+		source:    &source.Source{},
 		IOStreams: streams, flags: output.NewFlags(), table: table.New(out, heading), printed: map[report.TimelineItem]bool{},
 		filter: report.Filter{Cluster: "cluster1", AddOn: "cluster-gateway"},
 	}, out

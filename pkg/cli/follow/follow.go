@@ -4,6 +4,7 @@ package follow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
 )
 
 // Failures is the number of consecutive failures of a list that end a verb that shows changes.
@@ -68,6 +70,9 @@ func Lists(cluster string, first *snapshot.Snapshot) []Watched {
 // Hub reads watched lists from memory, and all other objects from the hub.
 type Hub struct {
 	client.Reader
+	// Placements is whether Placements and their decisions are read again with each change. They only explain verdicts.
+	Placements bool
+
 	informers map[string]toolscache.SharedIndexInformer
 	changed   chan struct{}
 	failed    chan error
@@ -123,14 +128,35 @@ func (h *Hub) Next(ctx context.Context) error {
 	}
 }
 
-// List implements client.Reader. A watched list has a single page. Placements and their decisions are not
-// read again with each change, because they only explain verdicts.
+// NextWithin is Next, but returns without an error after the time if nothing changes.
+func (h *Hub) NextWithin(ctx context.Context, limit time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := h.Next(limited); ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// Discovery implements snapshot.Discoverer.
+func (h *Hub) Discovery() (apidiscovery.API, error) {
+	if discoverer, ok := h.Reader.(snapshot.Discoverer); ok {
+		return discoverer.Discovery()
+	}
+	return apidiscovery.API{}, errors.New("this client does not discover APIs")
+}
+
+// List implements client.Reader. A watched list has a single page.
 func (h *Hub) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	switch list.(type) {
 	case *clusterv1beta1.PlacementDecisionList:
-		return apierrors.NewNotFound(clusterv1beta1.Resource("placementdecisions"), "")
+		if !h.Placements {
+			return apierrors.NewNotFound(clusterv1beta1.Resource("placementdecisions"), "")
+		}
 	case *clusterv1beta1.PlacementList:
-		return apierrors.NewNotFound(clusterv1beta1.Resource("placements"), "")
+		if !h.Placements {
+			return apierrors.NewNotFound(clusterv1beta1.Resource("placements"), "")
+		}
 	}
 	var options client.ListOptions
 	options.ApplyOptions(opts)
@@ -230,7 +256,7 @@ func lean(stored any) (any, error) {
 	case *addonv1alpha1.ClusterManagementAddOn:
 		return fleet.LeanRegistration(full), nil
 	case *addonv1alpha1.ManagedClusterAddOn:
-		return fleet.LeanAddOn(full), nil
+		return snapshot.LeanAddOn(full), nil
 	case *clusterv1.ManagedCluster:
 		return snapshot.LeanCluster(full), nil
 	case *addonv1alpha1.AddOnDeploymentConfig:

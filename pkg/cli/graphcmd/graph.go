@@ -18,7 +18,7 @@ import (
 // NewCommand returns the verb.
 func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
 	flags := output.NewFlags()
-	format, allNamespaces := "mermaid", false
+	format := "mermaid"
 	command := &cobra.Command{
 		Use:   "graph [ADDON]",
 		Short: "Write the graph of dependencies, for documents",
@@ -46,7 +46,7 @@ and all its dependents.`,
 			if !ok {
 				return cmdline.UsageError(fmt.Errorf("--format=%q: must be mermaid, dot or svg", format))
 			}
-			graph, err := findGraph(command.Context(), src, src.Cluster(allNamespaces), args)
+			graph, err := findGraph(command.Context(), src, src.Cluster(), args)
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ and all its dependents.`,
 		},
 	}
 	command.Flags().StringVar(&format, "format", format, "Format of the graph: mermaid, dot or svg.")
-	command.Flags().BoolVarP(&allNamespaces, "all-namespaces", "A", false, "Count all managed clusters, which is the default without -n.")
+	src.AddClusterFlags(command)
 	flags.AddTo(command)
 	return command
 }

@@ -41,8 +41,6 @@ type options struct {
 	// placement is nil without a placementPath.
 	placement *placementFile
 	trial     report.Trial
-
-	allNamespaces bool
 }
 
 // NewCommand returns the verb.
@@ -84,7 +82,7 @@ It exits with 1 when a dependency would become unsatisfied.`,
 		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	flags := command.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Try it on all managed clusters, which is the default without -n.")
+	o.source.AddClusterFlags(command)
 	flags.StringSliceVar(&o.trial.Remove, "remove", nil, "The add-on is uninstalled. Can be repeated.")
 	flags.StringSliceVar(&o.trial.Install, "install", nil,
 		"The add-on is installed, and available, on managed clusters that do not have it yet. Can be repeated.")
@@ -201,7 +199,7 @@ func (o *options) addFiles(files *manifest.Files) error {
 }
 
 func (o *options) run(ctx context.Context) error {
-	cluster := o.source.Cluster(o.allNamespaces)
+	cluster := o.source.Cluster()
 	fleet, err := o.source.Snapshot(ctx, cluster, snapshot.Additions{Registrations: o.trial.Registrations, Policies: o.trial.Policies})
 	if err != nil {
 		return err
@@ -262,7 +260,7 @@ func (o *options) applyPlacement(ctx context.Context, fleet *snapshot.Snapshot) 
 			return err
 		}
 	}
-	o.trial.Placement, err = o.placement.selectClusters(ctx, fleet, *o.source.Config.Namespace == "", hub)
+	o.trial.Placement, err = o.placement.selectClusters(ctx, fleet, o.source.IsWholeFleet(), hub)
 	return err
 }
 

@@ -38,6 +38,6 @@ func (h *hub) snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 		objects.Registrations = append(objects.Registrations, h.files.Manifests[i].AddOn)
 	}
 	var err error
-	h.fleet, err = h.source.Snapshot(ctx, "", objects)
+	h.fleet, err = h.source.Snapshot(ctx, h.source.Cluster(), objects)
 	return h.fleet, err
 }

@@ -78,6 +78,7 @@ It exits with 1 when there is an error. Warnings do not count.`,
 		},
 	}
 	command.Flags().BoolVar(&o.live, "live", false, "Check them together with the registrations and placements on the hub.")
+	src.AddClusterFlags(command)
 	o.flags.AddTo(command)
 	return command
 }

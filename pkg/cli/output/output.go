@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/kubectl/pkg/cmd/get"
 
 	"open-cluster-management.io/interlock/pkg/cli/table"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
@@ -23,6 +24,8 @@ import (
 // Flags has the flags that choose a format.
 type Flags struct {
 	print *genericclioptions.PrintFlags
+	// columns has the formats custom-columns and custom-columns-file.
+	columns *get.CustomColumnsPrintFlags
 	// own has the formats that the verb prints itself.
 	own []string
 	// headless is true for tables without headings.
@@ -40,7 +43,7 @@ const (
 // NewFlags returns flags without a chosen format, which means output for people. The verb
 // prints its own formats itself, such as Wide.
 func NewFlags(own ...string) *Flags {
-	return &Flags{print: genericclioptions.NewPrintFlags(""), own: own}
+	return &Flags{print: genericclioptions.NewPrintFlags(""), columns: get.NewCustomColumnsPrintFlags(), own: own}
 }
 
 // WithoutTemplate leaves out the flag --template, which the verb has with another meaning. A format can contain its template: go-template=...
@@ -70,7 +73,7 @@ func (f *Flags) AddTo(command *cobra.Command) {
 
 func (f *Flags) formats() []string {
 	formats := slices.DeleteFunc(f.print.AllowedFormats(), func(format string) bool { return format == Name })
-	return slices.Compact(slices.Sorted(slices.Values(append(formats, f.own...))))
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(formats, f.columns.AllowedFormats(), f.own))))
 }
 
 // Validate returns an error if the chosen format is unknown.
@@ -80,10 +83,23 @@ func (f *Flags) Validate() error {
 		return nil
 	}
 	var err error
+	if f.hasColumns() {
+		f.columns.NoHeaders = f.headless
+		if f.printer, err = f.columns.ToPrinter(format); err != nil {
+			return fmt.Errorf("--output=%q: %w", format, err)
+		}
+		return nil
+	}
 	if f.printer, err = f.print.ToPrinter(); err != nil || format == Name {
 		return fmt.Errorf("--output=%q: must be one of %s", format, strings.Join(f.formats(), ", "))
 	}
 	return nil
+}
+
+// hasColumns reports whether a format with columns of the user is chosen.
+func (f *Flags) hasColumns() bool {
+	name, _, _ := strings.Cut(*f.print.OutputFormat, "=")
+	return slices.Contains(f.columns.AllowedFormats(), name)
 }
 
 // Chosen reports whether any format is chosen.
@@ -105,7 +121,11 @@ func (f *Flags) Print(out io.Writer, report any, forPeople func() error) error {
 	if format, _, _ := strings.Cut(*f.print.OutputFormat, "="); isList(report) && strings.Contains(format, "template") {
 		return cmdline.UsageError(fmt.Errorf("--output=%q: templates need an object, and this is a list; jsonpath works", *f.print.OutputFormat))
 	}
-	object, err := objectOf(report)
+	convert := objectOf
+	if f.hasColumns() {
+		convert = listOf
+	}
+	object, err := convert(report)
 	if err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
@@ -122,4 +142,28 @@ func objectOf(report any) (runtime.Object, error) {
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(report)
 	return &unstructured.Unstructured{Object: content}, err
+}
+
+// listOf converts a report or a plain list to the objects that have a row each: its items, or the report itself if it has none.
+func listOf(report any) (runtime.Object, error) {
+	if !isList(report) {
+		object, err := objectOf(report)
+		if list, ok := object.(*unstructured.Unstructured); ok && list.IsList() {
+			return list.ToList()
+		}
+		return object, err
+	}
+	raw, err := json.Marshal(report)
+	if err != nil {
+		return nil, err
+	}
+	var items []map[string]any
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return nil, err
+	}
+	list := &unstructured.UnstructuredList{}
+	for _, item := range items {
+		list.Items = append(list.Items, unstructured.Unstructured{Object: item})
+	}
+	return list, nil
 }

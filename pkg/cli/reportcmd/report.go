@@ -17,10 +17,9 @@ import (
 
 type options struct {
 	genericiooptions.IOStreams
-	source        *source.Source
-	flags         *output.Flags
-	allNamespaces bool
-	satisfied     bool
+	source    *source.Source
+	flags     *output.Flags
+	satisfied bool
 }
 
 // NewCommand returns the verb.
@@ -47,14 +46,14 @@ those reports.`,
 		Args: cobra.NoArgs,
 		RunE: cmdline.RunE(func([]string) error { return o.flags.Validate() }, o.run),
 	}
-	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Report on all managed clusters, which is the default without -n.")
+	o.source.AddClusterFlags(command)
 	command.Flags().BoolVar(&o.satisfied, "all", false, "List all dependencies, satisfied ones too.")
 	o.flags.AddTo(command)
 	return command
 }
 
 func (o *options) run(ctx context.Context) error {
-	cluster, scope := o.source.Cluster(o.allNamespaces), dependencyv1alpha1.ReportUnsatisfied
+	cluster, scope := o.source.Cluster(), dependencyv1alpha1.ReportUnsatisfied
 	if o.satisfied {
 		scope = dependencyv1alpha1.ReportAll
 	}

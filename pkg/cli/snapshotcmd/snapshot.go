@@ -17,7 +17,7 @@ import (
 
 // NewCommand returns the verb.
 func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   "snapshot [FILE|-]",
 		Short: "Write the state of the fleet to a file",
 		Long: `Write the inputs of the evaluation of dependencies to a file, or to standard output. The
@@ -38,10 +38,12 @@ replaced: read the file before you pass it on.`,
 			return run(command.Context(), src, streams, args)
 		},
 	}
+	src.AddClusterFlags(command)
+	return command
 }
 
 func run(ctx context.Context, src *source.Source, streams genericiooptions.IOStreams, args []string) error {
-	fleet, err := src.Snapshot(ctx, *src.Config.Namespace)
+	fleet, err := src.Snapshot(ctx, src.Cluster())
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
-	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 )
@@ -43,7 +42,7 @@ func (h *hub) list(ctx context.Context) ([]addonv1alpha1.ManagedClusterAddOn, er
 		err := snapshot.Each(ctx, h, "managedclusteraddons", namespace, func(page *addonv1alpha1.ManagedClusterAddOnList) {
 			for i := range page.Items {
 				if h.hasCluster(page.Items[i].Namespace) {
-					addOns = append(addOns, *fleet.LeanAddOn(&page.Items[i]))
+					addOns = append(addOns, *snapshot.LeanAddOn(&page.Items[i]))
 				}
 			}
 		}, h.listOptions()...)

@@ -17,6 +17,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
 )
 
 // Row shows an add-on on a managed cluster.
@@ -31,6 +32,8 @@ type Row struct {
 	// Reason and Message are from Degraded if it is True. Otherwise they are from Available.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	// Deletion is nil unless the add-on is being removed.
+	Deletion *report.Deletion `json:"deletion,omitempty"`
 	// Waits is the installation or upgrade that waits for dependencies. Its kind is empty if none waits.
 	Waits Waits `json:"waits,omitzero"`
 	// Installation is nil for an add-on that Interlock did not install. It is read for wide output, and from files.
@@ -84,12 +87,28 @@ var (
 
 // Cells returns the row as columns. Ages are relative to the time at which the row was read.
 func (r Row) Cells(readTime time.Time) []string {
-	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, readTime), r.Reason, r.Message}
+	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, readTime), r.reasonCell(), r.messageCell()}
 }
 
 // WideCells returns the row as columns, with the edges that are not satisfied.
 func (r Row) WideCells(readTime time.Time) []string {
-	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, readTime), r.Reason, r.dependency, r.verdict, r.Message}
+	return []string{r.Namespace, r.Name, r.Available, r.Degraded, age(r.Since, readTime), r.reasonCell(), r.dependency, r.verdict, r.messageCell()}
+}
+
+// reasonCell returns the reason. It also shows that the add-on is being removed, because the conditions do not.
+func (r Row) reasonCell() string {
+	if r.Deletion == nil {
+		return r.Reason
+	}
+	return strings.TrimSpace(r.Reason + " (being removed)")
+}
+
+// messageCell returns the message, after the description of a deletion.
+func (r Row) messageCell() string {
+	if r.Deletion == nil {
+		return r.Message
+	}
+	return strings.TrimSuffix(r.Deletion.String()+": "+r.Message, ": ")
 }
 
 // WaitsCells returns the wait as a row of the same columns as Cells.
@@ -132,7 +151,7 @@ func Rows(addOns []addonv1alpha1.ManagedClusterAddOn) []Row {
 }
 
 func row(addOn *addonv1alpha1.ManagedClusterAddOn) Row {
-	r := Row{Namespace: addOn.Namespace, Name: addOn.Name}
+	r := Row{Namespace: addOn.Namespace, Name: addOn.Name, Deletion: report.DeletionOf(addOn)}
 	setReason := func(condition *metav1.Condition) {
 		r.Reason, r.Message, r.Since = condition.Reason, condition.Message, condition.LastTransitionTime.UTC()
 	}

@@ -45,9 +45,11 @@ func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.C
 		Long: `List the add-ons of a managed cluster, or of all, with their conditions Available and
 Degraded. Reason and message are those of Degraded while it is True, else those of
 Available. Installations and upgrades that wait for dependencies are in a list of their own,
-with what they wait for, and since when; a watch lists them as rows of their own. Name the managed cluster with -n, or list all with -A. Without either, it takes
-the namespace of the kubeconfig, which is usually no managed cluster. With --selector,
---summary, --waiting or --from, it lists all.`,
+with what they wait for, and since when; to a pipe, a watch lists them as rows of their own.
+
+Name the managed cluster with -n, or list all with -A. Without either, it takes the namespace
+of the kubeconfig, which is usually no managed cluster. With --selector, --summary, --waiting
+or --from, it lists all.`,
 		Example: `  # All add-ons on one managed cluster
   kubectl addon status -n cluster1
 
@@ -99,7 +101,7 @@ func (o *options) addFlags(command *cobra.Command) {
 	flags.StringVarP(&o.labels, "selector", "l", "", "List only the add-ons of managed clusters with these labels, as kubectl get -l.")
 	flags.BoolVar(&o.summary, "summary", false,
 		"Count the verdicts on each dependency over the managed clusters, and the installations and upgrades that wait.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "After that, list each change, until interrupted.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "Show the list again with each change, until interrupted. A pipe gets each change.")
 	o.flags.AddTo(command)
 }
 
@@ -185,10 +187,22 @@ func (o *options) run(ctx context.Context) error {
 	if err := o.print(rows, len(allRows), readTime); err != nil {
 		return err
 	}
+	o.noteWithoutInterlock(ctx, allRows)
 	if o.check && slices.ContainsFunc(rows, Row.Unsatisfied) {
 		return fmt.Errorf("%w: %s", ErrUnsatisfied, o.source.Command(o.whyCommand()))
 	}
 	return nil
+}
+
+// noteWithoutInterlock prints a note if no add-on has Degraded because Interlock is not installed. With wide output, the snapshot has
+// printed a note.
+func (o *options) noteWithoutInterlock(ctx context.Context, rows []Row) {
+	isDecided := slices.ContainsFunc(rows, func(row Row) bool { return row.Degraded != "" })
+	if len(rows) == 0 || isDecided || o.flags.Chosen() || o.source.IsFile() || !o.source.WithoutInterlock(ctx) {
+		return
+	}
+	fmt.Fprintf(o.ErrOut, "Interlock is not installed on this hub, so no condition depends on dependencies. %s finds what fails.\n",
+		o.source.Command(o.whyCommand()))
 }
 
 // whyCommand returns the command that finds the causes for the listed add-ons.

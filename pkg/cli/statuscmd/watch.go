@@ -2,6 +2,9 @@ package statuscmd
 
 import (
 	"context"
+	"io"
+	"reflect"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,6 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
 // watcher prints rows that change.
@@ -20,7 +24,11 @@ type watcher struct {
 	rows  map[string]Row // the last state, by namespace and name
 }
 
-// runWatch lists add-ons, and then each change, until the context ends.
+// refreshInterval is the longest time between two pages on a screen, because ages grow.
+const refreshInterval = 30 * time.Second
+
+// runWatch lists add-ons until the context ends. A screen shows the whole list again after each change, and other output has each
+// change.
 func (o *options) runWatch(ctx context.Context) error {
 	if _, err := o.readHub(ctx); err != nil { // It checks names and rights first.
 		return err
@@ -37,6 +45,8 @@ func (o *options) runWatch(ctx context.Context) error {
 
 // follow prints changes. It also returns an error when the context ends.
 func (o *options) follow(ctx context.Context, hub client.WithWatch) error {
+	refresher := terminal.NewRefresher(o.Out)
+	isScreen := terminal.ScreenOf(o.Out).Width > 0 && !o.flags.Is(output.Name)
 	w := &watcher{options: o, table: o.flags.Table(o.Out, Heading), rows: map[string]Row{}}
 	w.table.Spare = o.spareColumns()
 	lists := []follow.Watched{{List: &addonv1alpha1.ManagedClusterAddOnList{}, Namespace: o.namespace, Options: o.listOptions()}}
@@ -49,13 +59,28 @@ func (o *options) follow(ctx context.Context, hub client.WithWatch) error {
 		if err := watch.List(ctx, &list, client.InNamespace(o.namespace)); err != nil {
 			return err
 		}
-		if err := w.replace(Rows(list.Items)); err != nil {
+		show := w.replace
+		if isScreen {
+			show = func(rows []Row) error { return o.refresh(refresher, rows, time.Now()) }
+		}
+		if err := show(Rows(list.Items)); err != nil {
 			return err
 		}
-		if err := watch.Next(ctx); err != nil {
+		if err := watch.NextWithin(ctx, refreshInterval); err != nil {
 			return err
 		}
 	}
+}
+
+// refresh shows the rows in place of the last ones.
+func (o *options) refresh(page *terminal.Refresher, rows []Row, now time.Time) error {
+	rows = slices.DeleteFunc(rows, func(row Row) bool { return !o.isNamed(row) })
+	kept := slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return !o.keeps(row) })
+	return page.Show(kept, now, func(out io.Writer) error {
+		onPage := *o
+		onPage.Out, onPage.ErrOut = out, out
+		return onPage.print(kept, len(rows), now)
+	})
 }
 
 // replace replaces the last state. It prints the rows that have changed or were deleted.
@@ -85,7 +110,8 @@ func (w *watcher) replace(rows []Row) error {
 // isChange reports whether a row is printed. A changed row is also printed if the filter has kept its last state only. hasLast is
 // whether there is a last state.
 func (w *watcher) isChange(last, row Row, hasLast bool) bool {
-	return w.keeps(row) && (!hasLast || last != row) || hasLast && last != row && w.keeps(last)
+	changed := hasLast && !reflect.DeepEqual(last, row)
+	return w.keeps(row) && (!hasLast || changed) || changed && w.keeps(last)
 }
 
 func (w *watcher) print(rows []Row) error {

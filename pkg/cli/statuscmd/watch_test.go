@@ -11,6 +11,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/test/fixture"
 )
 
 func newWatcher(filter filter) (*watcher, *bytes.Buffer) {
@@ -71,6 +73,34 @@ func TestNextListShowsChanges(t *testing.T) {
 	}
 	want := "c1          a      True        -          -       -        -\n" +
 		"c1          gone   -           -          -       -        deleted\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// screenOutput is an output on a screen.
+type screenOutput struct{ bytes.Buffer }
+
+func (*screenOutput) Screen() terminal.Screen { return terminal.Screen{Width: 100} }
+
+// TestScreenShowsWholeList tests that each change shows all rows again, in place of the last ones.
+func TestScreenShowsWholeList(t *testing.T) {
+	out := &screenOutput{}
+	w, _ := newWatcher(filter{failing: true})
+	w.Out = out
+	page := terminal.NewRefresher(out)
+	failing := addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionFalse, Reason: "Fails"})
+	working := addOn("c1", "a", metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Works"})
+	for _, list := range [][]addonv1alpha1.ManagedClusterAddOn{{failing, addOn("c2", "b")}, {working}} {
+		if err := w.refresh(page, Rows(list), fixture.Now.Time); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const heading = "\x1b[H\x1b[2J2026-08-01 10:05:00 UTC, until you interrupt it:\n"
+	want := heading + `NAMESPACE   NAME   AVAILABLE   DEGRADED   SINCE   REASON   MESSAGE
+c1          a      False       -          -       Fails    -
+c2          b      -           -          -       -        -
+` + heading + "The only add-on is not failing.\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -26,8 +26,6 @@ type options struct {
 	source *source.Source
 	flags  *output.Flags
 	result *report.Suggestions
-
-	allNamespaces bool
 }
 
 // NewCommand returns the verb.
@@ -76,14 +74,13 @@ so. It cannot read a snapshot.`,
 			return o.run(command.Context(), addOn)
 		},
 	}
-	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
-		"Take the first managed cluster that has the add-on, which is the default without -n.")
+	o.source.AddClusterFlags(command)
 	o.flags.AddTo(command)
 	return command
 }
 
 func (o *options) run(ctx context.Context, addOn string) error {
-	cluster := o.source.Cluster(o.allNamespaces)
+	cluster := o.source.Cluster()
 	fleet, err := o.source.Snapshot(ctx, cluster)
 	if err != nil {
 		return err
@@ -106,7 +103,7 @@ func (o *options) run(ctx context.Context, addOn string) error {
 	if err != nil {
 		return err
 	}
-	o.result.Versions = suggestion.Versions(evidence, cluster == "")
+	o.result.Versions = suggestion.Versions(evidence, o.source.IsWholeFleet())
 	for _, problem := range workloads.problems {
 		fmt.Fprintln(o.ErrOut, problem)
 	}

@@ -2,7 +2,8 @@ package table
 
 import (
 	"slices"
-	"unicode/utf8"
+
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
 const (
@@ -37,7 +38,7 @@ func (t *Table) measure(rows [][]string) {
 	for _, cells := range rows {
 		for i, content := range cells {
 			t.texts[i][content] = true
-			t.longest[i] = max(t.longest[i], utf8.RuneCountInString(plain(content)), minColumn-gap)
+			t.longest[i] = max(t.longest[i], terminal.Width(plain(content)), minColumn-gap)
 		}
 	}
 }

@@ -2,11 +2,9 @@ package table
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
-	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // render returns the rows as text. On a screen, they are fitted to its width.
@@ -43,13 +41,13 @@ func (t *Table) renderRow(output *strings.Builder, screen terminal.Screen, layou
 			if n < len(cellLines[i]) {
 				part = cellLines[i][n]
 			} else if t.isTreeColumn(column) {
-				part = text.Cut(branches, layout.widths[i])
+				part = terminal.Cut(branches, layout.widths[i])
 			}
 			if part != "" {
 				line += strings.Repeat(" ", pending) + screen.Paint(ColorOf(t.heading[column], cells[column]), part)
 				pending = 0
 			}
-			pending += layout.widths[i] + gap - utf8.RuneCountInString(part)
+			pending += layout.widths[i] + gap - terminal.Width(part)
 		}
 		output.WriteString(line + "\n")
 	}
@@ -58,10 +56,10 @@ func (t *Table) renderRow(output *strings.Builder, screen terminal.Screen, layou
 // cellLines returns the lines of a cell.
 func (t *Table) cellLines(column int, content string, width int) []string {
 	switch {
-	case width >= utf8.RuneCountInString(plain(content)):
+	case width >= terminal.Width(plain(content)):
 		return []string{plain(content)}
 	case t.isTreeColumn(column) || t.isCut(column):
-		return []string{text.Cut(plain(content), width)}
+		return []string{terminal.Cut(plain(content), width)}
 	case t.Whole:
 		return wrap(content, width)
 	default:

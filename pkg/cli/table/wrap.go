@@ -3,9 +3,8 @@ package table
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
-	"open-cluster-management.io/interlock/pkg/text"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 )
 
 // Break is a character at which a heading may be broken. Output without a screen does not have it.
@@ -14,29 +13,29 @@ const Break = "\u00ad"
 // wrap breaks a text into lines of at most width characters. It breaks between words. It breaks longer words after hyphens and other
 // punctuation, and before the capital letters of CamelCase.
 func wrap(content string, width int) []string {
-	if width <= 0 || utf8.RuneCountInString(content) <= width && !strings.Contains(content, Break) {
+	if width <= 0 || terminal.Width(content) <= width && !strings.Contains(content, Break) {
 		return []string{content}
 	}
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(content) {
-		if joined := strings.TrimPrefix(line+" "+plain(word), " "); utf8.RuneCountInString(joined) <= width {
+		if joined := strings.TrimPrefix(line+" "+plain(word), " "); terminal.Width(joined) <= width {
 			line = joined
 			continue
 		}
 		parts := []string{plain(word)}
-		if utf8.RuneCountInString(parts[0]) > width {
+		if terminal.Width(parts[0]) > width {
 			parts = pieces(word)
 		}
 		separator := " "
 		for _, part := range parts {
 			joined := strings.TrimPrefix(line+separator+part, " ")
-			if utf8.RuneCountInString(joined) > width && line != "" {
+			if terminal.Width(joined) > width && line != "" {
 				lines, joined = append(lines, line), part
 			}
-			for line = joined; utf8.RuneCountInString(line) > width; {
-				head := string([]rune(line)[:width])
-				lines, line = append(lines, head), line[len(head):]
+			for line = joined; terminal.Width(line) > width; {
+				head, rest := terminal.Split(line, width)
+				lines, line = append(lines, head), rest
 			}
 			separator = ""
 		}
@@ -65,7 +64,7 @@ func wrapAtMost(content string, width, maxLines int) []string {
 		return lines
 	}
 	last := strings.Join(lines[maxLines-1:], " ")
-	return append(lines[:maxLines-1], text.Cut(last, width))
+	return append(lines[:maxLines-1], terminal.Cut(last, width))
 }
 
 // narrowest returns the smallest width with which no text has more than the number of lines. longest is the length of the longest
@@ -97,7 +96,7 @@ func longestPiece(content string) int {
 	longest := 0
 	for word := range strings.FieldsSeq(content) {
 		for _, piece := range pieces(word) {
-			longest = max(longest, utf8.RuneCountInString(piece))
+			longest = max(longest, terminal.Width(piece))
 		}
 	}
 	return longest

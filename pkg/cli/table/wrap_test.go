@@ -26,6 +26,7 @@ func TestWrap(t *testing.T) {
 		{"inseparable", 4, "inse|para|ble"},
 		{"NOT" + Break + "AVAILABLE", 9, "NOT|AVAILABLE"},
 		{"ä→ü ö", 3, "ä→ü|ö"},
+		{"日本語", 4, "日本|語"}, // wide characters have two columns
 	} {
 		if diff := cmp.Diff(test.want, strings.Join(wrap(test.content, test.width), "|")); diff != "" {
 			t.Errorf("%q in %d (-want +got):\n%s", test.content, test.width, diff)

@@ -6,8 +6,6 @@ import (
 	"os"
 
 	"golang.org/x/term"
-
-	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Progress shows the progress of an operation. A screen has a single line that changes. Other output has a line for each change.
@@ -30,7 +28,7 @@ func (p *Progress) Show(line string) {
 		return
 	}
 	p.drawn = true
-	fmt.Fprint(p.out, clearLine+text.Cut(line, p.width-1))
+	fmt.Fprint(p.out, clearLine+Cut(line, p.width-1))
 }
 
 // Finish ends the line that was shown last.

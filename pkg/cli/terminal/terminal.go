@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -27,9 +26,9 @@ const (
 
 // Screen is the screen that shows an output. The zero value stands for a pipe or a file.
 type Screen struct {
-	// Width is in characters.
-	Width   int
-	Colored bool
+	// Width is in columns, and Height in lines. Height is zero if it is not known.
+	Width, Height int
+	Colored       bool
 }
 
 // Output is an output on a screen. An *os.File need not implement it.
@@ -44,11 +43,11 @@ func ScreenOf(out io.Writer) Screen {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return Screen{}
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
+	width, height, err := term.GetSize(int(file.Fd()))
 	if err != nil {
-		width = 0
+		width, height = 0, 0
 	}
-	return Screen{Width: width, Colored: colored()}
+	return Screen{Width: width, Height: height, Colored: colored()}
 }
 
 func colored() bool {
@@ -67,9 +66,6 @@ func (s Screen) Paint(color Color, text string) string {
 
 var colors = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// length returns the number of characters of a text on a screen. Colors do not count.
-func length(text string) int { return utf8.RuneCountInString(colors.ReplaceAllString(text, "")) }
-
 // Wrap breaks a text between words, so that its lines fit the screen. All lines but the first begin with an indent of spaces.
 func (s Screen) Wrap(text string, indent int) string {
 	const minWidth = 20 // A narrower column is not easier to read than an unwrapped text.
@@ -80,7 +76,7 @@ func (s Screen) Wrap(text string, indent int) string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && length(line)+1+length(word) > room {
+		if line != "" && Width(line)+1+Width(word) > room {
 			lines, line = append(lines, line), ""
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")

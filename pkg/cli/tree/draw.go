@@ -105,6 +105,9 @@ func label(node *report.Node) string {
 	if node.Gate != "" {
 		label += " (gate closed)"
 	}
+	if node.Deletion != nil {
+		label += " (being removed)"
+	}
 	if node.Undeclared {
 		label += " (dependencies not known)"
 	}

@@ -21,8 +21,6 @@ type options struct {
 	dependents bool
 	grouping   bool
 	addOn      string
-
-	allNamespaces bool
 }
 
 // NewCommand returns the verb.
@@ -48,7 +46,7 @@ last, in one line.`,
 			return o.flags.Validate()
 		}, o.run),
 	}
-	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
+	o.source.AddClusterFlags(command)
 	command.Flags().BoolVar(&o.dependents, "dependents", false, "Draw what depends on the add-on.")
 	command.Flags().BoolVar(&o.grouping, "grouping", true,
 		"Draw one tree for all managed clusters with the same, and one line for those where all is well.")
@@ -57,7 +55,7 @@ last, in one line.`,
 }
 
 func (o *options) run(ctx context.Context) error {
-	cluster := o.source.Cluster(o.allNamespaces)
+	cluster := o.source.Cluster()
 	fleet, err := o.source.Snapshot(ctx, cluster)
 	if err != nil {
 		return err

@@ -91,6 +91,7 @@ writes nothing.`,
 	o.AddTo(command)
 	command.Flags().BoolVar(&o.live, "live", false, "Try the new versions on the managed clusters of the hub.")
 	command.Flags().BoolVar(&o.write, "write", false, "Write the lock, unless a dependency would become unsatisfied.")
+	o.source.AddClusterFlags(command)
 	o.flags.AddTo(command)
 	return command
 }
@@ -109,7 +110,7 @@ func (o *options) run(ctx context.Context) error {
 	}
 	if o.live || o.source.IsFile() {
 		trials := trials(o.result.Moves, locked, entries)
-		fleet, err := o.source.Snapshot(ctx, *o.source.Config.Namespace, newObjects(trials))
+		fleet, err := o.source.Snapshot(ctx, o.source.Cluster(), newObjects(trials))
 		if err != nil {
 			return err
 		}

@@ -97,6 +97,7 @@ It exits with 1 when anything differs.`,
 	o.AddTo(command)
 	cmdline.NotEmptyVar(command, &o.folder, "to", "", "", "Compare with the `FOLDER` that kubectl addon build has written.")
 	command.Flags().BoolVar(&o.live, "live", false, "Compare with the managed clusters of the hub.")
+	o.source.AddClusterFlags(command)
 	o.flags.AddTo(command)
 	return command
 }
@@ -111,7 +112,7 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	if o.live || o.source.IsFile() {
-		fleet, err := o.source.Snapshot(ctx, *o.source.Config.Namespace)
+		fleet, err := o.source.Snapshot(ctx, o.source.Cluster())
 		if err != nil {
 			return err
 		}

@@ -133,3 +133,11 @@ func (g *group) nextCommand(removal bool) string {
 		return "kubectl addon why " + g.addOn
 	}
 }
+
+// printRemoving prints notes about the first dependencies that are being removed: they satisfy until they are gone.
+func (p *progress) printRemoving(out io.Writer) {
+	screen := terminal.ScreenOf(out)
+	for _, removal := range p.removing[:min(len(p.removing), maxRows)] {
+		fmt.Fprintln(out, "note  "+screen.Wrap(removal.String(), len("note  ")))
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation/cause"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
 )
 
 // The goals of --for.
@@ -61,6 +62,8 @@ type progress struct {
 	addOns, okAddOns     int
 	// waiting is ordered by cluster and add-on.
 	waiting []waiting
+	// removing are add-ons that are being removed although others require them.
+	removing []report.Removing
 	// nextExpiry is the first time at which a verdict ceases to be held without any other change. It is zero without such a verdict.
 	nextExpiry time.Time
 }
@@ -93,6 +96,9 @@ func (p *progress) addCluster(hub *snapshot.Snapshot, goal target, cluster strin
 	}
 	p.clusters++
 	findings, before := hub.Evaluated(cluster), len(p.waiting)
+	if !slices.Contains(goal.goals, goalGone) {
+		p.addRemoving(report.FindRemoving(hub, cluster, findings), addOns)
+	}
 	for _, addOn := range addOns {
 		p.addOns++
 		if reason := goal.reasonToWait(hub, types.NamespacedName{Namespace: cluster, Name: addOn}, findings); reason != "" {
@@ -104,6 +110,16 @@ func (p *progress) addCluster(hub *snapshot.Snapshot, goal target, cluster strin
 	}
 	if len(p.waiting) == before {
 		p.okClusters++
+	}
+}
+
+// addRemoving adds the add-ons that are being removed although any of the selected add-ons requires them.
+func (p *progress) addRemoving(removals []report.Removing, addOns []string) {
+	for _, removal := range removals {
+		isSelected := func(dependent string) bool { return slices.Contains(addOns, dependent) }
+		if slices.ContainsFunc(removal.RequiredBy, isSelected) {
+			p.removing = append(p.removing, removal)
+		}
 	}
 }
 
@@ -143,6 +159,8 @@ func (t target) reasonToWait(hub *snapshot.Snapshot, key types.NamespacedName, f
 		return key.Name + " is not installed"
 	case hub.Lost(key.Namespace):
 		return unreachableReason
+	case addOn.DeletionTimestamp != nil:
+		return addOn.Name + " is " + report.DeletionOf(addOn).String()
 	}
 	reason := ""
 	if slices.Contains(t.goals, goalSatisfied) {
@@ -159,7 +177,7 @@ func reasonInstalled(addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	case addOn == nil:
 		return ""
 	case addOn.DeletionTimestamp != nil:
-		return addOn.Name + " is being deleted, since " + addOn.DeletionTimestamp.UTC().Format(time.RFC3339)
+		return addOn.Name + " is " + report.DeletionOf(addOn).String()
 	default:
 		return addOn.Name + " is installed, and its deletion was not requested"
 	}

@@ -6,17 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/source"
+	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -27,9 +26,8 @@ const forever = 7 * 24 * time.Hour
 
 type options struct {
 	genericiooptions.IOStreams
-	source        *source.Source
-	allNamespaces bool
-	timeout       time.Duration
+	source  *source.Source
+	timeout time.Duration
 	// limit is the time that messages name instead of timeout, unless it is zero.
 	limit  time.Duration
 	target target
@@ -71,7 +69,7 @@ it exits with 1, and prints what is missing and what to run next.`,
 		RunE: cmdline.RunE(o.complete, o.run),
 	}
 	flags := command.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Wait for all managed clusters, which is the default without -n.")
+	o.source.AddClusterFlags(command)
 	flags.StringSliceVar(&o.target.goals, "for", []string{goalSatisfied, goalAvailable},
 		"What to wait for: satisfied, available or gone. Can be repeated.")
 	flags.BoolVar(&o.target.optional, "optional", false, "Also wait for Optional dependencies.")
@@ -81,7 +79,7 @@ it exits with 1, and prints what is missing and what to run next.`,
 }
 
 func (o *options) complete(args []string) error {
-	o.target.addOns, o.target.cluster = args, o.source.Cluster(o.allNamespaces)
+	o.target.addOns, o.target.cluster = args, o.source.Cluster()
 	for _, goal := range o.target.goals {
 		if !slices.Contains(goals, goal) {
 			return fmt.Errorf("--for=%q: must be satisfied, available or gone", goal)
@@ -101,7 +99,7 @@ func (o *options) complete(args []string) error {
 	if o.timeout < 0 {
 		o.timeout = forever
 	}
-	if file, isFile := o.Out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
+	if terminal.ScreenOf(o.Out).Width > 0 {
 		o.show = func(line string) { fmt.Fprintln(o.Out, line) }
 	}
 	return nil
@@ -129,8 +127,9 @@ func (o *options) run(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
-	case err == nil && o.show != nil:
-		return nil // the last line says so
+	case err == nil && o.show != nil: // the last line says so
+		current.printRemoving(o.Out)
+		return nil
 	case err == nil:
 		return o.finish(&current)
 	case !errors.Is(err, context.DeadlineExceeded):
@@ -173,7 +172,7 @@ func (o *options) wait(ctx context.Context, hub client.WithWatch, first *snapsho
 	}
 	shown := ""
 	for {
-		state, err := snapshot.Take(ctx, watch, o.target.cluster)
+		state, err := o.source.Retake(ctx, watch, o.target.cluster)
 		if err != nil {
 			return progress{}, err
 		}
@@ -196,12 +195,7 @@ func (o *options) awaitChange(ctx context.Context, watch *follow.Hub, deadline t
 	if deadline.IsZero() {
 		return watch.Next(ctx)
 	}
-	limited, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
-	if err := watch.Next(limited); ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return nil
+	return watch.NextWithin(ctx, time.Until(deadline))
 }
 
 // finish prints the progress, and returns an error unless all goals are reached.
@@ -212,6 +206,7 @@ func (o *options) finish(last *progress) error {
 		} else {
 			fmt.Fprintln(o.Out, line)
 		}
+		last.printRemoving(o.Out)
 		return nil
 	}
 	if err := last.printWaiting(o.Out, o.target, o.source); err != nil {

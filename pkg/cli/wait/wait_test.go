@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/test/fixture"
@@ -84,7 +85,7 @@ func hubWith(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) cl
 func start(ctx context.Context, t *testing.T, hub client.WithWatch, goal target) (lines func() string, ended chan error) {
 	t.Helper()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	o := &options{IOStreams: streams, show: func(line string) { fmt.Fprintln(out, line) }, target: goal}
+	o := &options{IOStreams: streams, source: &source.Source{}, show: func(line string) { fmt.Fprintln(out, line) }, target: goal}
 	first, err := snapshot.Take(ctx, hub, goal.cluster)
 	if err != nil {
 		t.Fatal(err)

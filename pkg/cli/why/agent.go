@@ -3,16 +3,19 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	ocmv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/availability"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // notAvailable returns the next step for an add-on whose own agent does not work. The agent has
@@ -38,6 +41,25 @@ func notAvailable(fleetState *snapshot.Snapshot, addOn, cluster string) step {
 	}
 	next.note = fmt.Sprintf("repair its agent on %s, in namespace %s: %s. The command only shows more",
 		host, namespace, finding(addOn, fleet.Available(installed)))
+	return next
+}
+
+// removing returns the next step about an add-on that is being removed. Nothing is to be repaired there, and it cannot be installed again
+// before it is gone.
+func removing(fleetState *snapshot.Snapshot, addOn, cluster string) step {
+	next := step{run: fmt.Sprintf(describe, addOn, cluster)}
+	installed := fleetState.AddOnOn(types.NamespacedName{Namespace: cluster, Name: addOn})
+	deletion := report.DeletionOf(installed)
+	if deletion == nil {
+		return next
+	}
+	next.note = fmt.Sprintf("%s on %s is %s", addOn, text.Name(cluster), deletion)
+	if slices.Contains(installed.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) {
+		next.note += ". Interlock removes its finalizer once no add-on on the cluster requires " + addOn
+	} else if len(installed.Finalizers) > 0 {
+		next.note += ". The component that set it has to remove it"
+	}
+	next.note += ". Install it again once it is gone, or remove what requires it"
 	return next
 }
 

@@ -26,11 +26,12 @@ const maxNames = 3000
 // maxPolicies is the maximum length of the names of policies in a note, in characters.
 const maxPolicies = 500
 
-// Commands for people: doctor checks the parts of Interlock, describe shows an add-on on a
+// Commands for people: doctor checks the parts of Interlock, suggest finds dependencies that are not declared, describe shows an add-on on a
 // managed cluster, readFacts shows the reports of addon-agent there, and unsetSettings shows why
 // addon-manager does not set the settings of add-ons there.
 const (
 	doctor        = "kubectl addon doctor"
+	suggest       = "kubectl addon suggest"
 	describe      = "kubectl describe managedclusteraddon %s -n %s"
 	readFacts     = "kubectl get managedclusterfacts %s -n %s -o yaml"
 	unsetSettings = "kubectl get events -n %s --field-selector reason=SettingUnset"
@@ -63,6 +64,8 @@ func next(fleetState *snapshot.Snapshot, item *report.RootCause) step {
 		return missing(fleetState, item, clusters)
 	case item.AddOn != "" && item.Verdict == evaluation.Cycle:
 		return step{run: "kubectl edit clustermanagementaddon " + item.AddOn, note: "make one of these dependencies Optional, or remove it"}
+	case item.Removing:
+		return removing(fleetState, item.AddOn, first)
 	case item.AddOn != "" && item.Verdict == evaluation.NotAvailable:
 		return notAvailable(fleetState, item.AddOn, first)
 	case item.AddOn != "" && item.Verdict == evaluation.Conflict:

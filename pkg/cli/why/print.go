@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/xlab/treeprint"
 	"k8s.io/apimachinery/pkg/types"
@@ -79,7 +79,7 @@ func (p *printer) note(steps []step) string {
 }
 
 func (p *printer) summary() string {
-	subject, place := "add-ons", "on "+p.causes.Reach.String()
+	subject, place := "add-ons", "on "+p.causes.Reach.String()+p.source.Selection()
 	if p.filter.AddOn != "" {
 		subject = text.Name(p.filter.AddOn)
 	}
@@ -87,6 +87,9 @@ func (p *printer) summary() string {
 		place = "on " + text.Name(p.filter.Cluster)
 		if p.causes.Lost > 0 {
 			place += ", which cannot be reached"
+		}
+		if len(p.causes.Detached) > 0 {
+			place += ", which is being detached"
 		}
 	}
 	switch {
@@ -96,20 +99,35 @@ func (p *printer) summary() string {
 		return fmt.Sprintf("%s is not installed %s:", subject, place)
 	case len(p.causes.Items) > 0:
 		return fmt.Sprintf("%s of %s %s:", text.Count(len(p.causes.Items), "root cause"), subject, place)
+	case p.declaresNothing():
+		return fmt.Sprintf("No add-on declares dependencies %s.", place)
 	case p.causes.Clusters == 0 && p.causes.Lost > 0,
-		len(p.causes.Gated)+len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
+		len(p.causes.Detached)+len(p.causes.Removing)+len(p.causes.Gated)+len(p.causes.Undecided)+len(p.causes.Outdated)+len(p.causes.LastKnown)+len(p.causes.Unusable) > 0:
 		return fmt.Sprintf("No root cause of %s is known %s.", subject, place)
 	default:
 		return fmt.Sprintf("No Required dependency keeps %s from working %s.", subject, place)
 	}
 }
 
+// declaresNothing reports whether no installed add-on has a declaration, although there are add-ons.
+func (p *printer) declaresNothing() bool {
+	return p.filter.AddOn == "" && p.causes.AddOns+len(p.causes.Unusable) == 0 && p.causes.Clusters > 0 && len(p.fleet.AddOns) > 0
+}
+
 // otherSteps returns steps about add-ons that may fail for other reasons than a dependency.
 func (p *printer) otherSteps() []step {
 	var steps []step
+	if p.declaresNothing() {
+		steps = append(steps, step{run: suggest, note: "The command shows which dependencies they seem to have. docs/author-guide.md declares one"})
+	}
 	for _, unusable := range p.causes.Unusable {
 		steps = append(steps, step{note: "The dependencies of " + text.Name(unusable.AddOn) + " are not known: " + text.OneLine(unusable.Problem)})
 	}
+	if detached := p.causes.Detached; len(detached) > 0 && p.filter.Cluster == "" {
+		steps = append(steps, step{note: isOrAre(len(detached), "managed cluster") + " being detached, and left out: " +
+			text.Names(detached, ", ")})
+	}
+	steps = append(steps, p.removals()...)
 	for _, failing := range p.causes.FailingOptional {
 		steps = append(steps, step{note: "An Optional dependency fails: " + text.OneLine(failing.String())})
 	}
@@ -121,6 +139,7 @@ func (p *printer) otherSteps() []step {
 		{p.causes.Outdated, "Degraded or not available although all dependencies are satisfied: addon-manager, or the agent that sets Available, " +
 			"has not updated the condition", doctor},
 		{p.causes.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
+		{p.causes.Undecided, "not decided yet, because the verdicts on dependencies are not known", ""},
 		{p.causes.FailingThemselves, "not available although no dependency fails", ""},
 	} {
 		if len(group.addOns) > 0 {
@@ -129,6 +148,30 @@ func (p *printer) otherSteps() []step {
 				text.Name(first.AddOn), text.Name(first.Cluster), text.Cut(text.OneLine(first.Reason), maxMessage))
 			steps = append(steps, step{run: group.run, note: strings.TrimSuffix(note, ": ")})
 		}
+	}
+	return steps
+}
+
+// isCause reports whether an add-on that is being removed is a root cause on its managed cluster.
+func (p *printer) isCause(removal report.Removing) bool {
+	return slices.ContainsFunc(p.causes.Items, func(item report.RootCause) bool {
+		return item.Removing && item.AddOn == removal.AddOn && slices.Contains(item.Clusters(), removal.Cluster)
+	})
+}
+
+// removals returns a step for each of the first add-ons that are being removed, those that others require first.
+func (p *printer) removals() []step {
+	isRequired := func(removal report.Removing) int { return min(len(removal.RequiredBy), 1) }
+	others := slices.DeleteFunc(slices.Clone(p.causes.Removing), p.isCause)
+	removals := slices.SortedStableFunc(slices.Values(others), func(a, b report.Removing) int {
+		return cmp.Compare(isRequired(b), isRequired(a))
+	})
+	var steps []step
+	for _, removal := range removals[:min(len(removals), p.limit(maxNamed))] {
+		steps = append(steps, step{note: removal.String()})
+	}
+	if rest := len(removals) - len(steps); rest > 0 {
+		steps = append(steps, step{note: isOrAre(rest, "more add-on") + " being removed"})
 	}
 	return steps
 }
@@ -160,6 +203,7 @@ func (p *printer) paragraph(item *report.RootCause, todo step, number int) strin
 		rows = append(rows, [2]string{"in common", fmt.Sprintf("%s=%s: %d of %d affected, %d of %d other clusters with the same add-ons",
 			text.Name(shared.Name), text.Name(shared.Value), shared.Affected, len(clusters), shared.Others, item.Others)})
 	}
+	rows = append(rows, [2]string{"ranges", p.ranges(item)}, [2]string{"repair", p.repair(item)})
 	rows = append(rows, [2]string{"installs", p.installation(item.AddOn, clusters)}, [2]string{"note", text.OneLine(todo.note)})
 	for command := range strings.Lines(todo.run) {
 		rows = append(rows, [2]string{"run", p.source.Command(strings.TrimSpace(command))})
@@ -261,9 +305,15 @@ func (p *printer) printPaths() error {
 	return p.printSteps(slices.Concat(reports, steps, p.otherSteps()))
 }
 
-// reports returns the notes about a cause that addon-manager has stored on the hub: they explain the next step.
+// reports returns notes about a cause that explain the next step: its ranges and repair, and what addon-manager has stored on the hub.
 func (p *printer) reports(item *report.RootCause) []step {
 	var notes []step
+	if ranges := p.ranges(item); ranges != "" {
+		notes = append(notes, step{note: "failing ranges: " + ranges})
+	}
+	if repair := p.repair(item); repair != "" {
+		notes = append(notes, step{note: repair})
+	}
 	if item.Stored {
 		notes = append(notes, step{note: "addon-manager reports: " + text.Cut(text.OneLine(item.Message), maxMessage)})
 	}
@@ -299,7 +349,7 @@ func (p *printer) label(finding *evaluation.Finding, depth int, isRoot bool) str
 	if isRoot {
 		const branch = "└── "
 		message := text.OneLine(finding.Sentence(finding.AuthorMessage()))
-		lines := strings.Split(p.screen.Wrap(message, depth*utf8.RuneCountInString(branch)), "\n")
+		lines := strings.Split(p.screen.Wrap(message, depth*terminal.Width(branch)), "\n")
 		for i := range lines {
 			lines[i] = strings.TrimSpace(lines[i]) // the tree indents them
 		}

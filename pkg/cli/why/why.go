@@ -4,6 +4,8 @@ package why
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -11,16 +13,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
 type options struct {
 	genericiooptions.IOStreams
-	source        *source.Source
-	flags         *output.Flags
-	allNamespaces bool
-	filter        report.Filter
+	source *source.Source
+	flags  *output.Flags
+	filter report.Filter
+	watch  bool
 }
 
 // NewCommand returns the verb.
@@ -48,11 +51,15 @@ whose Degraded is out of date.`,
   kubectl addon why cluster-gateway
 
   # Why does it fail on cluster1?
-  kubectl addon why cluster-gateway -n cluster1`,
+  kubectl addon why cluster-gateway -n cluster1
+
+  # While you repair it
+  kubectl addon why -l environment=production -w`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: cmdline.RunE(o.complete, o.run),
 	}
-	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Look at all managed clusters, which is the default without -n.")
+	o.source.AddClusterFlags(command)
+	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "Show the causes again with each change, until interrupted.")
 	o.flags.AddTo(command)
 	return command
 }
@@ -62,25 +69,44 @@ func (o *options) complete(args []string) error {
 	if o.filter.AddOn, err = source.AddOn(args); err != nil {
 		return err
 	}
-	o.filter.Cluster = o.source.Cluster(o.allNamespaces)
-	return o.flags.Validate()
+	o.filter.Cluster = o.source.Cluster()
+	if err := o.flags.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case o.watch && o.source.IsFile():
+		return errors.New("--watch and --from: choose one; a file does not change")
+	case o.watch && o.flags.IsData():
+		return errors.New("--watch and --output: a watch prints text for people, also with -o wide")
+	}
+	return nil
 }
 
 func (o *options) run(ctx context.Context) error {
-	fleet, err := o.source.Snapshot(ctx, o.filter.Cluster)
+	if o.watch {
+		return o.runWatch(ctx)
+	}
+	fleet, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
-	if o.filter.AddOn != "" {
-		if err := source.CheckNeeded(fleet, o.filter.AddOn, o.filter.Cluster); err != nil {
-			return err
-		}
+	return o.print(o.Out, fleet, report.FindRootCauses(fleet, o.filter)) //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+}
+
+// read reads the fleet. It returns an error if the named add-on neither is installed nor has dependents.
+func (o *options) read(ctx context.Context) (*snapshot.Snapshot, error) {
+	fleet, err := o.source.Snapshot(ctx, o.filter.Cluster)
+	if err != nil || o.filter.AddOn == "" {
+		return fleet, err
 	}
-	causes := report.FindRootCauses(fleet, o.filter)
-	return o.flags.Print(o.Out, causes, func() error { //nolint:contextcheck // a snapshot reads nothing that can be interrupted
+	return fleet, source.CheckNeeded(fleet, o.filter.AddOn, o.filter.Cluster)
+}
+
+func (o *options) print(out io.Writer, fleet *snapshot.Snapshot, causes *report.RootCauses) error {
+	return o.flags.Print(out, causes, func() error {
 		p := &printer{
-			out:    o.Out,
-			screen: terminal.ScreenOf(o.Out),
+			out:    out,
+			screen: terminal.ScreenOf(out),
 			source: o.source,
 			fleet:  fleet,
 			causes: causes,

@@ -30,9 +30,10 @@ type document struct {
 func (d *document) members() []member {
 	return []member{
 		value("apiVersion", &d.APIVersion), value("kind", &d.Kind), value("taken", &d.Taken), optional("ocmVersion", &d.OCMVersion),
+		optional("ocmVersionUnread", &d.OCMVersionUnread), optional("withoutInterlock", &d.WithoutInterlock),
 		optional("addonManager", &d.Manager),
 		list("clusterManagementAddOns", &d.Registrations, unreduced),
-		list("managedClusterAddOns", &d.AddOns, withNamespace),
+		list("managedClusterAddOns", &d.AddOns, LeanAddOn),
 		list("managedClusters", &d.Clusters, LeanCluster),
 		optional("managedClusterFacts", &d.Facts), optional("managedClusterFactsNotServed", &d.FactsNotServed),
 		optional("addOnDeploymentConfigs", &d.Configs),

@@ -45,6 +45,7 @@ func TestWriteAndRead(t *testing.T) {
 			Status:     dependencyv1alpha1.AddOnInstallationStatus{Phase: dependencyv1alpha1.PhaseInstalled},
 		}},
 		Manager: &Manager{Offline: "strict"}, FactsNotServed: true, DecisionsRead: true, PoliciesUnread: "forbidden",
+		WithoutInterlock: true, OCMVersionUnread: "forbidden",
 		HubAPIs: []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API{Kind: "Thing"}, Served: metav1.ConditionTrue}},
 		Hosting: Hosting{Clusters: []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "hub-east"}}}},
 	}

@@ -63,6 +63,10 @@ type Content struct {
 	HubAPIs []dependencyv1alpha1.APIFact `json:"hubAPIs,omitempty"`
 	// Hosting has the hosting clusters of a snapshot of a single managed cluster.
 	Hosting Hosting `json:"hostingClusters,omitzero"`
+	// OCMVersionUnread is the error with which the version of OCM could not be read. Requirements on it are unknown then.
+	OCMVersionUnread string `json:"ocmVersionUnread,omitempty"`
+	// WithoutInterlock is true if the hub does not serve Interlock's APIs, so Interlock is not installed there.
+	WithoutInterlock bool `json:"withoutInterlock,omitempty"`
 	// PoliciesUnread is the error with which the policies could not be read. Their overrides are unknown then.
 	PoliciesUnread string `json:"addOnDependencyPoliciesUnread,omitempty"`
 }
@@ -96,6 +100,8 @@ type Snapshot struct {
 	hosts   map[string]*cluster
 	hosted  map[string][]*addonv1alpha1.ManagedClusterAddOn
 	hubAPIs evaluation.APIFacts
+	// onEvaluation is called with the name of each managed cluster whose state is read for an evaluation. It may be nil.
+	onEvaluation func(cluster string)
 }
 
 // cluster has the objects of a managed cluster.
@@ -207,7 +213,7 @@ func (s *Snapshot) TemplateVersion(_ context.Context, name string) (string, bool
 
 // OCMVersion implements fleet.Reader.
 func (s *Snapshot) OCMVersion(context.Context) (string, bool, error) {
-	return s.Content.OCMVersion, true, nil
+	return s.Content.OCMVersion, s.OCMVersionUnread == "", nil
 }
 
 // Selected implements fleet.Reader.
@@ -218,6 +224,9 @@ func (s *Snapshot) Selected(_ context.Context, placements []types.NamespacedName
 
 // Facts implements fleet.Reader.
 func (s *Snapshot) Facts(ctx context.Context, declarations *catalog.Catalog, name string) (evaluation.Facts, error) {
+	if s.WithoutInterlock {
+		return s.factsWithoutAgent(name), nil
+	}
 	objects := s.cluster(name)
 	return fleet.Agents{Objects: s, Memory: memory{s}}.Facts(ctx, name, fleet.Reported{
 		Object:    objects.facts,
@@ -311,8 +320,14 @@ func (s *Snapshot) Waiting(name string) []fleet.Waiting {
 	return waiting
 }
 
+// OnEvaluation sets a function that is called with the name of each managed cluster whose state is read for an evaluation.
+func (s *Snapshot) OnEvaluation(call func(cluster string)) { s.onEvaluation = call }
+
 // Whole returns the whole state of a managed cluster, as the base for changes to try.
 func (s *Snapshot) Whole(name string) whatif.Cluster {
+	if s.onEvaluation != nil {
+		s.onEvaluation(name)
+	}
 	var names []string
 	for addOn := range s.cluster(name).addOns {
 		names = append(names, addOn)

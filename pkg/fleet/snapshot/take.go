@@ -124,8 +124,7 @@ func Replaced(templates, replacements []addonv1alpha1.AddOnTemplate) []addonv1al
 	}), replacements...)
 }
 
-// policies reads the AddOnDependencyPolicies. A hub with an earlier Interlock has no such kind, and users may lack the right to
-// read them.
+// policies reads the AddOnDependencyPolicies. A hub without Interlock has no such kind, and users may lack the right to read them.
 func (t *taking) policies(ctx context.Context) error {
 	err := Each(ctx, t.hub, "addondependencypolicies", "", func(list *dependencyv1alpha1.AddOnDependencyPolicyList) {
 		for i := range list.Items {
@@ -133,7 +132,8 @@ func (t *taking) policies(ctx context.Context) error {
 		}
 	})
 	switch {
-	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+	case t.notInstalled(ctx, err):
+		t.content.WithoutInterlock = true
 		return nil
 	case apierrors.IsForbidden(err):
 		t.content.PoliciesUnread = err.Error()
@@ -148,7 +148,7 @@ func (t *taking) addOns(ctx context.Context) error {
 			t.content.AddOns = make([]addonv1alpha1.ManagedClusterAddOn, 0, len(list.Items)+int(*remaining)) // saves copies when it grows
 		}
 		for i := range list.Items {
-			lean := withNamespace(&list.Items[i])
+			lean := LeanAddOn(&list.Items[i])
 			t.unread.removeFrom(lean)
 			if t.writers && lean.Labels[addonv1alpha1.InstalledByLabel] != "" {
 				lean.ManagedFields = list.Items[i].ManagedFields
@@ -158,13 +158,16 @@ func (t *taking) addOns(ctx context.Context) error {
 	})
 }
 
-// withNamespace returns a lean add-on that also has the namespace of its agent, for messages.
-// Most add-ons have the default namespace, which takes no memory.
-func withNamespace(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
+// LeanAddOn returns the parts of an add-on that verdicts depend on. For messages, it also has the namespace of its agent, and the
+// finalizers of an add-on that is being removed. Most add-ons have neither, which takes no memory.
+func LeanAddOn(full *addonv1alpha1.ManagedClusterAddOn) *addonv1alpha1.ManagedClusterAddOn {
 	lean := fleet.LeanAddOn(full)
 	if availability.InstallNamespace(full) != availability.InstallNamespace(lean) {
 		lean.Status.Namespace = full.Status.Namespace
 		lean.Spec.InstallNamespace = full.Spec.InstallNamespace //nolint:staticcheck // deprecated, and still where OCM installs an add-on
+	}
+	if full.DeletionTimestamp != nil {
+		lean.Finalizers = full.Finalizers
 	}
 	return lean
 }
@@ -299,6 +302,10 @@ func (t *taking) namesOCM() bool {
 func (t *taking) ocm(ctx context.Context) error {
 	version, _, err := fleet.Objects{Reader: t.hub}.OCMVersion(ctx)
 	t.content.OCMVersion = version
+	if apierrors.IsForbidden(err) {
+		t.content.OCMVersionUnread = err.Error()
+		return nil
+	}
 	return err
 }
 
@@ -311,7 +318,7 @@ func (t *taking) facts(ctx context.Context) error {
 		}
 		t.content.Facts = append(t.content.Facts, list.Items...)
 	})
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+	if t.notInstalled(ctx, err) {
 		t.content.FactsNotServed = true
 		return nil
 	}

@@ -108,6 +108,24 @@ func run(args ...string) (out, errOut string, code int) {
 	return stdout.String(), stderr.String(), command.ProcessState.ExitCode()
 }
 
+var _ = Describe("kubectl addon version", func() {
+	It("shows what the hub runs", func() {
+		out, errOut, code := run("version", "-o", "jsonpath={range .hub.components[*]}{.name}: {.status}{'\\n'}{end}")
+		Expect(code).To(Equal(0), errOut)
+		Expect(out).To(And(
+			HavePrefix("Kubernetes: Installed\nOpen Cluster Management: Installed\ninterlock-addon-manager: NotInstalled\n"),
+			HaveSuffix("addon-agent, as OCM deploys it: NotInstalled\n"),
+		))
+	})
+
+	It("shows the version of Kubernetes to a user without rights", func() {
+		out, errOut, code := run("version", "--as", "nobody")
+		Expect(code).To(Equal(0), errOut)
+		Expect(out).To(MatchRegexp(`(?m)^  Kubernetes: v1\.`))
+		Expect(out).To(MatchRegexp(`(?m)^  interlock-addon-manager: not known: .*forbidden`))
+	})
+})
+
 var _ = Describe("kubectl addon status", func() {
 	It("lists all clusters as a table", func() {
 		out, _, code := run("status", "-A")

@@ -32,6 +32,8 @@ type Cause struct {
 	Requirement string             `json:"requirement,omitempty"`
 	Dependent   string             `json:"dependent,omitempty"`
 	Verdict     evaluation.Verdict `json:"verdict"`
+	// Removing is whether the dependency is being removed, where the verdict is NotAvailable.
+	Removing bool `json:"removing,omitempty"`
 	// Reason is that of the dependency's Available, where the verdict is NotAvailable.
 	Reason string `json:"reason,omitempty"`
 	// Cycle spells the cycle out, where the verdict is Cycle. AddOn is then its first member:
@@ -62,6 +64,7 @@ func (s Step) Cause() Cause {
 	if finding.Available != nil {
 		cause.Reason = finding.Available.Reason
 	}
+	cause.Removing = finding.Verdict == evaluation.NotAvailable && finding.Detail != nil && !finding.Detail.Removing.IsZero()
 	return cause
 }
 
@@ -90,6 +93,8 @@ func (c Cause) String() string {
 		phrase = "is not known to be served"
 	case c.Served:
 		phrase = "does not have the required fields"
+	case c.Removing:
+		phrase = "is being removed, and not available"
 	}
 	if c.Reason != "" {
 		phrase += ": " + c.Reason

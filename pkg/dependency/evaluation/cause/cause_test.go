@@ -34,6 +34,20 @@ func TestCause(t *testing.T) {
 			},
 			Cause{AddOn: "b", Verdict: evaluation.NotAvailable, Reason: "Stopped"},
 		},
+		"one that is being removed": {
+			evaluation.Finding{
+				Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: evaluation.NotAvailable, Available: &metav1.Condition{Reason: "Stopped"},
+				Detail: &evaluation.Detail{Removing: fixture.Now.Time},
+			},
+			Cause{AddOn: "b", Verdict: evaluation.NotAvailable, Removing: true, Reason: "Stopped"},
+		},
+		"one that is being removed and still available": {
+			evaluation.Finding{
+				Dependency: fixture.EdgeOn(fixture.Required("b")), Verdict: evaluation.VersionMismatch,
+				Detail: &evaluation.Detail{Removing: fixture.Now.Time},
+			},
+			Cause{AddOn: "b", Verdict: evaluation.VersionMismatch},
+		},
 		"a cycle, by whichever edge": {
 			evaluation.Finding{
 				Dependency: fixture.EdgeOn(fixture.Required("c")), Verdict: evaluation.Cycle, Cycle: []string{"a", "c", "a"},

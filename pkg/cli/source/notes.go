@@ -1,0 +1,41 @@
+package source
+
+import (
+	"context"
+	"fmt"
+
+	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// withoutInterlock is the note about a hub on which Interlock is not installed.
+const withoutInterlock = "Interlock is not installed on this hub, so the plugin evaluates dependencies itself. Not known: since when they " +
+	"fail, which APIs managed clusters serve, and versions that only an agent reports."
+
+// printNotes prints what is not known of a fleet.
+func (s *Source) printNotes(taken *snapshot.Snapshot) {
+	if s.ErrOut == nil {
+		return
+	}
+	if taken.WithoutInterlock {
+		fmt.Fprintln(s.ErrOut, withoutInterlock)
+	}
+	if taken.PoliciesUnread != "" {
+		fmt.Fprintf(s.ErrOut, "AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s\n",
+			text.OneLine(taken.PoliciesUnread), askForRight)
+	}
+	if taken.OCMVersionUnread != "" {
+		fmt.Fprintf(s.ErrOut, "The version of Open Cluster Management is not known: %s; %s\n", text.OneLine(taken.OCMVersionUnread), askForRight)
+	}
+}
+
+// WithoutInterlock reports whether the hub does not serve any API of Interlock. It returns false if that cannot be read.
+func (s *Source) WithoutInterlock(ctx context.Context) bool {
+	hub, _, err := s.dial(timeout, fleet.SkipUnread)
+	if err != nil {
+		return false
+	}
+	api, err := hub.Discovery()
+	return err == nil && snapshot.WithoutInterlock(ctx, api)
+}
