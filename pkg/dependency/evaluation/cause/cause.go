@@ -12,36 +12,36 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Cause is what keeps add-ons from working, the same on every managed cluster.
+// Cause is the reason why add-ons do not work. It has the same value on every managed cluster.
 type Cause struct {
-	// AddOn is the dependency that fails; empty for an API or a requirement.
+	// AddOn is the dependency that fails. It is empty for an API or a requirement.
 	AddOn string `json:"addOn,omitempty"`
-	// API is the one that is not served, as messages name it.
+	// API is the API that is not served, as messages name it.
 	API string `json:"api,omitempty"`
-	// ServedBy is whose API server must serve the API, where that is not the managed cluster; HostingCluster names the
-	// other managed cluster that runs the add-on's agent.
+	// ServedBy is the cluster that must serve the API. It is empty for the managed cluster of the add-on. HostingCluster is the name of the
+	// other managed cluster that runs the agent of the add-on.
 	ServedBy       addonv1alpha1.APIServer `json:"servedBy,omitempty"`
 	HostingCluster string                  `json:"hostingCluster,omitempty"`
-	// Unreported: whether the API is served, with the required fields, is not known, because no
-	// addon-agent reports it.
+	// Unreported is true if no addon-agent reports whether the API is served with the required
+	// fields.
 	Unreported bool `json:"unreported,omitempty"`
-	// Served: the API is served, but not with the required fields.
+	// Served is true if the API is served without the required fields.
 	Served bool `json:"served,omitempty"`
-	// Requirement of the platform, such as requirements.kubernetes, and the add-on that
-	// declares it: each declares its own.
+	// Requirement is a requirement on the platform, such as requirements.kubernetes. Dependent
+	// is the add-on that declares it.
 	Requirement string             `json:"requirement,omitempty"`
 	Dependent   string             `json:"dependent,omitempty"`
 	Verdict     evaluation.Verdict `json:"verdict"`
 	// Removing is whether the dependency is being removed, where the verdict is NotAvailable.
 	Removing bool `json:"removing,omitempty"`
-	// Reason is that of the dependency's Available, where the verdict is NotAvailable.
+	// Reason is the reason of the dependency's condition Available, if the verdict is NotAvailable.
 	Reason string `json:"reason,omitempty"`
-	// Cycle spells the cycle out, where the verdict is Cycle. AddOn is then its first member:
-	// the cycle is one cause, on whichever of its edges an add-on waits.
+	// Cycle has the members of the cycle, if the verdict is Cycle. AddOn is the first member, so
+	// that the cycle is a single cause for all add-ons that wait on any of its edges.
 	Cycle string `json:"cycle,omitempty"`
 }
 
-// Cause returns the cause that the edge is, which fails by itself.
+// Cause returns the cause of an edge that fails by itself.
 func (s Step) Cause() Cause {
 	finding := s.Finding
 	cause := Cause{Verdict: finding.Verdict}
@@ -119,11 +119,11 @@ var phrases = map[evaluation.Verdict]string{
 type Victim struct {
 	Cluster string `json:"cluster"`
 	AddOn   string `json:"addOn"`
-	// Since is when it began, zero where that is not known.
+	// Since is the time at which it stopped to work. It is zero if that is not known.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Ranked is a cause with all that it breaks.
+// Ranked is a cause with the add-ons that it breaks.
 type Ranked struct {
 	Cause
 	// Victims are ordered by cluster and add-on.
@@ -141,7 +141,7 @@ func (r *Ranking) Add(cause Cause, victim Victim) {
 	r.victims[cause] = append(r.victims[cause], victim)
 }
 
-// Ranked returns all causes, the one that breaks most first: by clusters, then by
+// Ranked returns all causes. Causes on more clusters come first, then causes that break more
 // add-ons, then by name.
 func (r *Ranking) Ranked() []Ranked {
 	ranking, clusters := make([]Ranked, 0, len(r.victims)), map[Cause]int{}
@@ -168,7 +168,7 @@ func (r *Ranked) Clusters() []string {
 	return slices.Compact(names)
 }
 
-// First returns the victim that was broken first, zero where no time is known.
+// First returns the victim that was broken first. It is zero if no time is known.
 func (r *Ranked) First() Victim {
 	var first Victim
 	for _, victim := range r.Victims {
