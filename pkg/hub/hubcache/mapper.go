@@ -26,6 +26,7 @@ func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, erro
 	static.Add(addonv1alpha1.GroupVersion.WithKind("AddOnDeploymentConfig"), meta.RESTScopeNamespace)
 	static.Add(addonv1alpha1.GroupVersion.WithKind("AddOnTemplate"), meta.RESTScopeRoot)
 	static.Add(fleet.CRD().GroupVersionKind(), meta.RESTScopeRoot)
+	static.Add(fleet.Namespace().GroupVersionKind(), meta.RESTScopeRoot)
 	static.Add(schema.GroupVersionKind{Group: clusterv1.GroupName, Version: "v1", Kind: "ManagedCluster"}, meta.RESTScopeRoot)
 	static.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "PlacementDecision"}, meta.RESTScopeNamespace)
 	static.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "Placement"}, meta.RESTScopeNamespace)
