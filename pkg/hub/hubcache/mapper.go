@@ -33,6 +33,7 @@ func Mapper(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, erro
 	static.AddSpecific(dependencyv1alpha1.Kind, dependencyv1alpha1.Resource, dependencyv1alpha1.Resource, meta.RESTScopeNamespace)
 	static.Add(dependencyv1alpha1.InstallationKind, meta.RESTScopeNamespace)
 	static.Add(dependencyv1alpha1.ReportKind, meta.RESTScopeNamespace)
+	static.Add(dependencyv1alpha1.FleetReportKind, meta.RESTScopeRoot)
 	static.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
 	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {
