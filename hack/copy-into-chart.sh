@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # kustomize reads no file outside of its folder.
-for name in managedclusterfacts addondependencyreports addondependencypolicies addoninstallations; do
+for name in managedclusterfacts addondependencyreports addonfleetreports addondependencypolicies addoninstallations; do
   cp "manifests/crds/0000_02_dependency.addon.open-cluster-management.io_$name.crd.yaml" "deploy/hub/$name-crd.yaml"
 done
 files=deploy/charts/interlock/files

@@ -5,8 +5,8 @@ package manifests
 import "embed"
 
 // CRDs holds crds/*.yaml: OCM's CRDs, the ClusterManagementAddOn with
-// Interlock's fields, and ManagedClusterFacts and AddOnDependencyReport, which are
-// Interlock's own. They are generated; see hack/crds.
+// Interlock's fields, and the CRDs that are Interlock's own, such as that of
+// ManagedClusterFacts. They are generated; see hack/crds.
 //
 //go:embed crds/*.yaml
 var CRDs embed.FS

@@ -103,7 +103,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.offline, "offline", string(evaluation.OfflineHold),
 		`Verdicts on a lost cluster (its ManagedCluster is Unknown): "hold" keeps the last ones, "strict" takes Unknown for not available.`)
 	flags.StringVar(&o.reports, flagReports, "off",
-		`Keep an AddOnDependencyReport for each cluster, in its namespace: "unsatisfied" with the dependencies that are not satisfied, "all" with all of them. "off" keeps none and deletes earlier ones.`)
+		`Keep an AddOnDependencyReport for each cluster, in its namespace: "unsatisfied" with the dependencies that are not satisfied, "all" with all of them; and an AddOnFleetReport for all clusters. "off" keeps none and deletes earlier ones.`)
 	flags.BoolVar(&o.hub.Lifecycle, flagLifecycle, false,
 		"Act on what add-ons declare of their lifecycle: with ordering: Install, hold installations back until their dependencies are satisfied; with install: Auto, have dependencies installed. addon-manager webhook needs it too.")
 	flags.StringVar(&o.guard, flagGuard, string(installer.ModeAuto),

@@ -31,7 +31,7 @@ deployed them. These are its steps:
   - remove the guard and the gate rule
   - give OCM's CRD back as it was found, with OCM's conversion
   - delete all ManagedClusterFacts
-  - delete all AddOnDependencyReports
+  - delete all AddOnDependencyReports, and the AddOnFleetReport
   - open and remove all gates
   - remove Interlock's conditions
   - delete its events and its lease

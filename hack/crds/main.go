@@ -37,6 +37,7 @@ const (
 var ownCRDs = map[string]string{
 	"dependency.addon.open-cluster-management.io_managedclusterfacts.yaml":     "0000_02_dependency.addon.open-cluster-management.io_managedclusterfacts.crd.yaml",
 	"dependency.addon.open-cluster-management.io_addondependencyreports.yaml":  "0000_02_dependency.addon.open-cluster-management.io_addondependencyreports.crd.yaml",
+	"dependency.addon.open-cluster-management.io_addonfleetreports.yaml":       "0000_02_dependency.addon.open-cluster-management.io_addonfleetreports.crd.yaml",
 	"dependency.addon.open-cluster-management.io_addoninstallations.yaml":      "0000_02_dependency.addon.open-cluster-management.io_addoninstallations.crd.yaml",
 	"dependency.addon.open-cluster-management.io_addondependencypolicies.yaml": "0000_02_dependency.addon.open-cluster-management.io_addondependencypolicies.crd.yaml",
 }

@@ -66,6 +66,7 @@ var (
 	graftRights  = []string{"update customresourcedefinitions clustermanagementaddons.addon.open-cluster-management.io"}
 	reportRights = []string{
 		"get addondependencyreports *", "create addondependencyreports *", "patch addondependencyreports *",
+		"get addonfleetreports fleet", "create addonfleetreports fleet", "patch addonfleetreports fleet",
 	}
 	lifecycleRights = []string{
 		"patch managedclusteraddons *", "create managedclusteraddons *", "delete managedclusteraddons *", "get namespaces *",
@@ -142,7 +143,7 @@ var baseRights = []string{
 	"patch clustermanagementaddons *", // records of declarations, and fields that were lost
 	"create managedclusterfacts *", "patch managedclusterfacts *", "delete managedclusterfacts *",
 	"patch addondependencypolicies/status *",
-	"delete addondependencyreports *", // reports that a former value left behind
+	"delete addondependencyreports *", "delete addonfleetreports fleet", // reports that a former value left behind
 	"create events *", "patch events *",
 	"create leases *", "update leases interlock-addon-manager",
 	"create tokenreviews *", "create subjectaccessreviews *",

@@ -174,6 +174,10 @@ func apiServer(t *testing.T) http.Handler {
 			_ = json.NewEncoder(response).Encode(metav1.APIGroup{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroup"}, Name: path[1]})
 			return
 		}
+		if path[len(path)-2] == "addonfleetreports" {
+			http.NotFound(response, request) // addon-manager keeps none there
+			return
+		}
 		kind, ok := resources[path[len(path)-1]]
 		if !ok || "apis/"+kind.APIVersion != strings.Join(path[:3], "/") {
 			t.Errorf("%s is not to be read", request.URL.Path)

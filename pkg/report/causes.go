@@ -10,7 +10,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
@@ -112,49 +111,52 @@ type Filter struct{ Cluster, AddOn string }
 
 // FindRootCauses evaluates the add-ons of a fleet, and traces each failure to its causes.
 func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
-	f := &finder{
-		report: &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: hub.Taken, Items: []RootCause{}},
-		traits: map[string]cause.Traits{}, examples: map[cause.Cause]example{}, installed: map[string][]string{},
-		unset: sets.New[cause.Cause](), ranges: map[cause.Cause]map[string]*failingRange{},
-	}
+	f := newFinder(hub.Taken)
 	victims := filter
 	if filter.AddOn != "" && !hub.IsInstalled(filter.AddOn, filter.Cluster) {
 		f.report.NotInstalled, victims.AddOn = filter.AddOn, ""
 	}
-	for _, addOn := range hub.Declared.AddOns() {
-		if cmp.Or(filter.AddOn, addOn) == addOn && !hub.Declared.Valid(addOn) {
-			for _, problem := range hub.Declared.Problems(addOn) {
-				f.report.Unusable = append(f.report.Unusable, Unusable{AddOn: addOn, Problem: problem.Finding})
+	f.report.Unusable = FindUnusable(hub.Declared, filter.AddOn)
+	for _, cluster := range hub.Names() {
+		if cmp.Or(filter.Cluster, cluster) == cluster {
+			f.addCluster(viewOf(hub, cluster), victims)
+		}
+	}
+	return f.finish(func(item *RootCause) *Repair { return f.repair(hub, item) })
+}
+
+// FindUnusable returns the declarations that cannot be used, of all add-ons or of a single add-on.
+func FindUnusable(evaluator *evaluation.Evaluator, single string) []Unusable {
+	var unusable []Unusable
+	for _, addOn := range evaluator.AddOns() {
+		if cmp.Or(single, addOn) == addOn && !evaluator.Valid(addOn) {
+			for _, problem := range evaluator.Problems(addOn) {
+				unusable = append(unusable, Unusable{AddOn: addOn, Problem: problem.Finding})
 			}
 		}
 	}
-	for _, cluster := range hub.Names() {
-		if cmp.Or(filter.Cluster, cluster) == cluster {
-			f.addCluster(hub, cluster, victims)
-		}
-	}
+	return unusable
+}
+
+// finish ranks the causes, and returns the report. The function returns the obvious repair of a cause.
+func (f *finder) finish(repair func(*RootCause) *Repair) *RootCauses {
 	for _, ranked := range f.ranking.Ranked() {
 		if f.report.NotInstalled != "" && ranked.AddOn != f.report.NotInstalled {
 			continue
 		}
-		clusters, example := ranked.Clusters(), f.examples[ranked.Cause]
-		finding := example.finding
+		clusters, explanation := ranked.Clusters(), f.examples[ranked.Cause].explanation()
 		item := RootCause{
-			Ranked:  ranked,
-			Message: message(finding),
-			Stopped: finding.Stopped(),
-			Unset:   f.unset.Has(ranked.Cause),
-			First:   ranked.First(),
-		}
-		if example.stored != "" {
-			item.Message, item.Stored = example.stored, true
-		}
-		if finding.Detail != nil {
-			item.Providers = finding.Detail.Providers
+			Ranked:    ranked,
+			Message:   explanation.Message,
+			Stored:    explanation.Stored,
+			Stopped:   explanation.Stopped,
+			Unset:     f.unset.Has(ranked.Cause),
+			Providers: explanation.Providers,
+			First:     ranked.First(),
 		}
 		item.Shared, item.Others = f.shared(&ranked, clusters)
 		f.setRanges(&item)
-		item.Repair = f.repair(hub, &item)
+		item.Repair = repair(&item)
 		f.report.Items = append(f.report.Items, item)
 		f.report.FailingThemselves = slices.DeleteFunc(f.report.FailingThemselves, func(failing Failing) bool {
 			_, isCause := slices.BinarySearch(clusters, failing.Cluster)
@@ -179,6 +181,17 @@ type finder struct {
 	installed map[string][]string
 }
 
+func newFinder(taken time.Time) *finder {
+	return &finder{
+		report:    &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: taken, Items: []RootCause{}},
+		traits:    map[string]cause.Traits{},
+		examples:  map[cause.Cause]example{},
+		installed: map[string][]string{},
+		unset:     sets.New[cause.Cause](),
+		ranges:    map[cause.Cause]map[string]*failingRange{},
+	}
+}
+
 // example is a finding with a cause.
 type example struct {
 	finding *evaluation.Finding
@@ -187,9 +200,9 @@ type example struct {
 }
 
 // exampleOf returns the last step of a path as an example.
-func exampleOf(hub *snapshot.Snapshot, cluster string, step cause.Step) example {
+func exampleOf(view clusterView, step cause.Step) example {
 	shown := example{finding: step.Finding}
-	if dependent := hub.AddOnOn(types.NamespacedName{Namespace: cluster, Name: step.AddOn}); dependent != nil && step.Finding.Unexplained() {
+	if dependent := view.addOn(step.AddOn); dependent != nil && step.Finding.Unexplained() {
 		if degraded := fleet.Degraded(dependent); isFailure(degraded) {
 			shown.stored = degraded.Message
 		}
@@ -205,19 +218,19 @@ func (e example) explainsMore(other example) bool {
 }
 
 // addCluster adds the failures on a managed cluster.
-func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filter) {
-	if isDetached(hub, cluster) {
-		f.report.Detached = append(f.report.Detached, cluster)
+func (f *finder) addCluster(view clusterView, filter Filter) {
+	if view.detached {
+		f.report.Detached = append(f.report.Detached, view.name)
 		return
 	}
-	if !f.report.count(hub, cluster) {
-		f.addLastKnown(hub, cluster, filter)
+	if !f.report.add(view.lost) {
+		f.addLastKnown(view, filter)
 		return
 	}
-	f.traits[cluster] = traitsOf(hub.Object(cluster))
-	findings := hub.Evaluated(cluster)
-	f.addRemoving(FindRemoving(hub, cluster, findings), filter)
-	for _, addOn := range hub.Installed(cluster) {
+	cluster, findings := view.name, view.findings
+	f.traits[cluster] = traitsOf(view.object)
+	f.addRemoving(view.removing(), filter)
+	for _, addOn := range view.addOns {
 		if cmp.Or(filter.AddOn, addOn.Name) != addOn.Name || addOn.DeletionTimestamp != nil {
 			continue
 		}
@@ -239,7 +252,7 @@ func (f *finder) addCluster(hub *snapshot.Snapshot, cluster string, filter Filte
 			if variables, _ := path.Root().Finding.Settings(); settings.Lacking(variables) != "" {
 				f.unset.Insert(root)
 			}
-			if current := exampleOf(hub, cluster, path.Root()); current.explainsMore(f.examples[root]) {
+			if current := exampleOf(view, path.Root()); current.explainsMore(f.examples[root]) {
 				f.examples[root] = current
 			}
 		}
@@ -256,10 +269,10 @@ func (f *finder) addRemoving(removals []Removing, filter Filter) {
 }
 
 // addLastKnown adds the stored conditions of a managed cluster that cannot be reached.
-func (f *finder) addLastKnown(hub *snapshot.Snapshot, cluster string, filter Filter) {
-	for _, addOn := range hub.Installed(cluster) {
+func (f *finder) addLastKnown(view clusterView, filter Filter) {
+	for _, addOn := range view.addOns {
 		if degraded := fleet.Degraded(addOn); cmp.Or(filter.AddOn, addOn.Name) == addOn.Name && isFailure(degraded) {
-			f.report.LastKnown = append(f.report.LastKnown, Failing{Cluster: cluster, AddOn: addOn.Name, Reason: degraded.Reason})
+			f.report.LastKnown = append(f.report.LastKnown, Failing{Cluster: view.name, AddOn: addOn.Name, Reason: degraded.Reason})
 		}
 	}
 }

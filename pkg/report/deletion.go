@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -41,8 +41,7 @@ func (d *Deletion) String() string {
 }
 
 // isDetached reports whether a managed cluster is being detached from the hub. Its add-ons are removed with it.
-func isDetached(hub *snapshot.Snapshot, cluster string) bool {
-	object := hub.Object(cluster)
+func isDetached(object *clusterv1.ManagedCluster) bool {
 	return object != nil && object.DeletionTimestamp != nil
 }
 
@@ -66,17 +65,21 @@ func (r Removing) String() string {
 
 // FindRemoving returns the add-ons that are being removed on a managed cluster. findings are those of its add-ons.
 func FindRemoving(hub *snapshot.Snapshot, cluster string, findings func(addOn string) []evaluation.Finding) []Removing {
+	return clusterView{name: cluster, addOns: hub.Installed(cluster), findings: findings}.removing()
+}
+
+// removing returns the add-ons that are being removed on the cluster.
+func (v clusterView) removing() []Removing {
 	var removals []Removing
-	for _, addOn := range hub.Installed(cluster) {
+	for _, addOn := range v.addOns {
 		deletion := DeletionOf(addOn)
 		if deletion == nil {
 			continue
 		}
-		removal := Removing{Cluster: cluster, AddOn: addOn.Name, Deletion: *deletion}
-		for _, dependent := range hub.Declared.Dependents(addOn.Name) {
-			installed := hub.AddOnOn(types.NamespacedName{Namespace: cluster, Name: dependent})
-			if installed != nil && installed.DeletionTimestamp == nil && requires(findings(dependent), addOn.Name) {
-				removal.RequiredBy = append(removal.RequiredBy, dependent)
+		removal := Removing{Cluster: v.name, AddOn: addOn.Name, Deletion: *deletion}
+		for _, dependent := range v.addOns {
+			if dependent.DeletionTimestamp == nil && requires(v.findings(dependent.Name), addOn.Name) {
+				removal.RequiredBy = append(removal.RequiredBy, dependent.Name)
 			}
 		}
 		removals = append(removals, removal)

@@ -44,7 +44,12 @@ func (r Reach) TotalString() string {
 
 // count counts a managed cluster, and reports whether it can be reached.
 func (r *Reach) count(hub *snapshot.Snapshot, cluster string) bool {
-	if hub.Lost(cluster) {
+	return r.add(hub.Lost(cluster))
+}
+
+// add counts a managed cluster that may be lost, and reports whether it can be reached.
+func (r *Reach) add(lost bool) bool {
+	if lost {
 		r.Lost++
 		return false
 	}

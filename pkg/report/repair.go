@@ -106,7 +106,7 @@ func (f *finder) repair(hub *snapshot.Snapshot, item *RootCause) *Repair {
 		return nil
 	case item.Verdict == evaluation.NotInstalled:
 		repair := &Repair{Install: item.AddOn}
-		if mayBreakOnInstall(hub, item.AddOn) {
+		if MayBreakOnInstall(hub, item.AddOn) {
 			repair.try(hub, whatif.Change{Install: []string{item.AddOn}}, item.Clusters())
 		}
 		if len(repair.Breaks) == 0 {
@@ -124,8 +124,8 @@ func (f *finder) repair(hub *snapshot.Snapshot, item *RootCause) *Repair {
 	}
 }
 
-// mayBreakOnInstall reports whether the installation of an add-on can break an edge: one of its own, or one that conflicts with it.
-func mayBreakOnInstall(hub *snapshot.Snapshot, addOn string) bool {
+// MayBreakOnInstall reports whether the installation of an add-on can break an edge: one of its own, or one that conflicts with it.
+func MayBreakOnInstall(hub *snapshot.Snapshot, addOn string) bool {
 	return len(hub.Declared.Needs(addOn)) > 0 || slices.ContainsFunc(hub.Declared.Dependents(addOn), func(dependent string) bool {
 		return slices.ContainsFunc(hub.Declared.Declaration(dependent).Dependencies, func(edge addonv1alpha1.AddonDependency) bool {
 			return edge.Type == addonv1alpha1.DependencyTypeConflicts

@@ -30,8 +30,8 @@ func (f *finder) shared(ranked *cause.Ranked, affected []string) (shared []cause
 	return cause.Shared(affectedTraits, unaffected), len(unaffected)
 }
 
-// unique are the names of labels and claims whose values are unique to a cluster.
-var unique = []string{"clusterID", "name", "id.k8s.io", "id.openshift.io"}
+// uniqueTraits are the names of labels and claims whose values are unique to a cluster.
+var uniqueTraits = []string{"clusterID", "name", "id.k8s.io", "id.openshift.io"}
 
 // traitsOf returns a cluster's labels, claims and version of Kubernetes.
 func traitsOf(cluster *clusterv1.ManagedCluster) cause.Traits {
@@ -40,7 +40,7 @@ func traitsOf(cluster *clusterv1.ManagedCluster) cause.Traits {
 		return traits
 	}
 	add := func(kind, name, value string) {
-		if value != "" && !slices.Contains(unique, name) && !strings.HasPrefix(name, "feature.open-cluster-management.io/") {
+		if value != "" && !slices.Contains(uniqueTraits, name) && !strings.HasPrefix(name, "feature.open-cluster-management.io/") {
 			traits[strings.TrimSpace(kind+" "+name)] = value
 		}
 	}

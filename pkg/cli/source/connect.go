@@ -59,6 +59,7 @@ func mapper() meta.RESTMapper {
 	facts := dependencyv1alpha1.GroupVersion.WithResource("managedclusterfacts")
 	kinds.AddSpecific(dependencyv1alpha1.GroupVersion.WithKind("ManagedClusterFacts"), facts, facts, meta.RESTScopeNamespace)
 	kinds.Add(dependencyv1alpha1.InstallationKind, meta.RESTScopeNamespace)
+	kinds.Add(dependencyv1alpha1.FleetReportKind, meta.RESTScopeRoot)
 	kinds.AddSpecific(dependencyv1alpha1.PolicyKind, dependencyv1alpha1.PolicyResource, dependencyv1alpha1.PolicyResource, meta.RESTScopeRoot)
 	for _, version := range []string{"v1", "v1beta1"} {
 		policy := schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: version, Kind: "MutatingAdmissionPolicy"}

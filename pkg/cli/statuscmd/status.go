@@ -32,6 +32,7 @@ type options struct {
 	allNamespaces bool
 	check         bool
 	summary       bool
+	live          bool
 	watch         bool
 	labels        string // the value of --selector
 }
@@ -101,6 +102,7 @@ func (o *options) addFlags(command *cobra.Command) {
 	flags.StringVarP(&o.labels, "selector", "l", "", "List only the add-ons of managed clusters with these labels, as kubectl get -l.")
 	flags.BoolVar(&o.summary, "summary", false,
 		"Count the verdicts on each dependency over the managed clusters, and the installations and upgrades that wait.")
+	flags.BoolVar(&o.live, "live", false, "With --summary: "+source.Live)
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Show the list again with each change, until interrupted. A pipe gets each change.")
 	o.flags.AddTo(command)
 }
@@ -154,6 +156,10 @@ func (o *options) validate() error {
 		}
 	}
 	switch {
+	case o.live && !o.summary:
+		return errors.New("--live: only with --summary; without it, status always reads the managed clusters")
+	case o.live && o.source.IsFile():
+		return errors.New("--live and --from: choose one")
 	case o.waiting && o.failing:
 		return errors.New("--waiting and --failing: choose one; --failing lists what waits, too")
 	case o.watch && o.source.IsFile():
@@ -270,6 +276,13 @@ func (o *options) connect(ctx context.Context) (*hub, error) {
 }
 
 func (o *options) runSummary(ctx context.Context) error {
+	stored, err := o.storedReport(ctx)
+	switch {
+	case err != nil:
+		return err
+	case stored != nil:
+		return o.printStored(stored)
+	}
 	hub, err := o.source.Snapshot(ctx, o.namespace)
 	if err != nil {
 		return err

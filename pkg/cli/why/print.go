@@ -185,13 +185,9 @@ func isOrAre(n int, noun string) string {
 
 // paragraph returns the text about a cause.
 func (p *printer) paragraph(item *report.RootCause, todo step, number int) string {
-	clusters, message := item.Clusters(), ""
-	if item.AddOn == "" || item.Stopped || item.Stored || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
-		item.Verdict == evaluation.Conflict || item.Verdict == evaluation.SettingMismatch {
-		message = text.Cut(text.OneLine(item.Message), maxMessage) // only the message has the finding
-	}
+	clusters := item.Clusters()
 	rows := [][2]string{
-		{"message", message},
+		{"message", shownMessage(item)},
 		{"breaks", fmt.Sprintf("%d of %s, %d of %s: %s", len(clusters), text.Count(p.causes.Clusters, "managed cluster"),
 			len(item.Victims), text.Count(p.causes.AddOns, "add-on"), p.victims(item.Victims))},
 		{"since", since(item.First, p.causes.Taken, len(clusters))},
@@ -208,7 +204,20 @@ func (p *printer) paragraph(item *report.RootCause, todo step, number int) strin
 	for command := range strings.Lines(todo.run) {
 		rows = append(rows, [2]string{"run", p.source.Command(strings.TrimSpace(command))})
 	}
-	title := fmt.Sprintf("%d. %s", number, text.OneLine(item.String()))
+	return p.formatted(fmt.Sprintf("%d. %s", number, text.OneLine(item.String())), rows)
+}
+
+// shownMessage returns the message about a cause, if only the message has the finding.
+func shownMessage(item *report.RootCause) string {
+	if item.AddOn == "" || item.Stopped || item.Stored || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
+		item.Verdict == evaluation.Conflict || item.Verdict == evaluation.SettingMismatch {
+		return text.Cut(text.OneLine(item.Message), maxMessage)
+	}
+	return ""
+}
+
+// formatted returns the text about a cause, with a line for each row that has content.
+func (p *printer) formatted(title string, rows [][2]string) string {
 	lines := []string{p.screen.Paint(terminal.Red, p.screen.Wrap(title, len("1. ")))}
 	for _, row := range rows {
 		content := row[1]

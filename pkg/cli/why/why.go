@@ -24,6 +24,7 @@ type options struct {
 	flags  *output.Flags
 	filter report.Filter
 	watch  bool
+	live   bool
 }
 
 // NewCommand returns the verb.
@@ -43,7 +44,12 @@ clusters and add-ons.
 
 Managed clusters that cannot be reached do not count, because nothing new is known of them.
 At the end, it counts add-ons that were Degraded when their cluster was lost, and add-ons
-whose Degraded is out of date.`,
+whose Degraded is out of date.
+
+Without ADDON, -n, -l, -o and -w, it reads the AddOnFleetReport that addon-manager --reports keeps,
+and of a few managed clusters what the next steps depend on. That takes a second on a hub of
+any size. It prints how old the report is. With --live, and on a hub without the report, it
+reads all managed clusters.`,
 		Example: `  # What breaks most in the whole fleet?
   kubectl addon why
 
@@ -60,6 +66,7 @@ whose Degraded is out of date.`,
 	}
 	o.source.AddClusterFlags(command)
 	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "Show the causes again with each change, until interrupted.")
+	command.Flags().BoolVar(&o.live, "live", false, source.Live)
 	o.flags.AddTo(command)
 	return command
 }
@@ -74,6 +81,8 @@ func (o *options) complete(args []string) error {
 		return err
 	}
 	switch {
+	case o.live && o.source.IsFile():
+		return errors.New("--live and --from: choose one; a file is not the state of a hub now")
 	case o.watch && o.source.IsFile():
 		return errors.New("--watch and --from: choose one; a file does not change")
 	case o.watch && o.flags.IsData():
@@ -85,6 +94,13 @@ func (o *options) complete(args []string) error {
 func (o *options) run(ctx context.Context) error {
 	if o.watch {
 		return o.runWatch(ctx)
+	}
+	stored, err := o.storedReport(ctx)
+	switch {
+	case err != nil:
+		return err
+	case stored != nil:
+		return o.printStored(ctx, stored)
 	}
 	fleet, err := o.read(ctx)
 	if err != nil {

@@ -50,16 +50,9 @@ func (c *Content) Policy() evaluation.OfflinePolicy {
 // readManager reads the lease of the leader in any namespace. A failure is no error,
 // because users need the right to read it only if the policy is not the default.
 func readManager(ctx context.Context, hub client.Reader, now time.Time) *Manager {
-	leases := &unstructured.UnstructuredList{}
-	leases.SetGroupVersionKind(coordinationv1.SchemeGroupVersion.WithKind("LeaseList"))
-	if err := hub.List(ctx, leases, client.MatchingFields{"metadata.name": names.AddonManager}); err != nil {
+	newest, err := newestLease(ctx, hub)
+	if err != nil {
 		return &Manager{Unread: fmt.Sprintf("the lease of its leader cannot be read: %v", err)}
-	}
-	var newest *unstructured.Unstructured
-	for i := range leases.Items {
-		if newest == nil || timeIn(&leases.Items[i], "renewTime").After(timeIn(newest, "renewTime")) {
-			newest = &leases.Items[i]
-		}
 	}
 	if newest == nil {
 		return &Manager{Unread: "there is no lease of its leader"}
@@ -74,6 +67,37 @@ func readManager(ctx context.Context, hub client.Reader, now time.Time) *Manager
 		manager.Unread = fmt.Sprintf("the annotation %s on the lease of its leader is %q", names.OfflinePolicy, policy)
 	}
 	return manager
+}
+
+// newestLease returns the lease of the leader that was renewed last. It is nil if there is none.
+func newestLease(ctx context.Context, hub client.Reader) (*unstructured.Unstructured, error) {
+	leases := &unstructured.UnstructuredList{}
+	leases.SetGroupVersionKind(coordinationv1.SchemeGroupVersion.WithKind("LeaseList"))
+	if err := hub.List(ctx, leases, client.MatchingFields{"metadata.name": names.AddonManager}); err != nil {
+		return nil, err
+	}
+	var newest *unstructured.Unstructured
+	for i := range leases.Items {
+		if newest == nil || timeIn(&leases.Items[i], "renewTime").After(timeIn(newest, "renewTime")) {
+			newest = &leases.Items[i]
+		}
+	}
+	return newest, nil
+}
+
+// clockSkew is the largest difference between the clocks of the user and the hub that changes nothing.
+const clockSkew = 5 * time.Minute
+
+// Leaderless reports whether the lease of addon-manager shows that none leads. It returns false if the lease cannot be read, or does not
+// exist, because addon-manager can run without leader election.
+func Leaderless(ctx context.Context, hub client.Reader, now time.Time) bool {
+	newest, err := newestLease(ctx, hub)
+	if err != nil || newest == nil {
+		return false
+	}
+	lease := &coordinationv1.Lease{}
+	err = runtime.DefaultUnstructuredConverter.FromUnstructured(newest.Object, lease)
+	return err == nil && leadership.Leader(lease, now.Add(-clockSkew)) == ""
 }
 
 func runsLifecycle(stored *unstructured.Unstructured, now time.Time) bool {

@@ -30,16 +30,6 @@ import (
 // that users need no other rights. The additions are changes to try on the snapshot.
 func Take(ctx context.Context, hub client.Reader, cluster string, additions ...Additions) (*Snapshot, error) {
 	content := Content{Taken: time.Now()}
-	var err error
-	if content.Registrations, err = (fleet.Objects{Reader: hub, Page: page}).AddOns(ctx); err != nil {
-		return nil, err
-	}
-	for i := range content.Registrations {
-		lean := fleet.LeanRegistration(&content.Registrations[i])
-		lean.Spec.InstallStrategy = content.Registrations[i].Spec.InstallStrategy // reports show it
-		fleet.KeepTakenConfigs(lean, &content.Registrations[i])
-		content.Registrations[i] = *lean
-	}
 	t := &taking{
 		hub:        hub,
 		namespace:  cluster,
@@ -47,6 +37,9 @@ func Take(ctx context.Context, hub client.Reader, cluster string, additions ...A
 		placements: slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Placements }),
 		objects:    slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Objects }),
 		writers:    slices.ContainsFunc(additions, func(addition Additions) bool { return addition.Writers }),
+	}
+	if err := t.registrations(ctx); err != nil {
+		return nil, err
 	}
 	evaluator, err := t.declarations(ctx, additions)
 	if err != nil {
@@ -91,6 +84,22 @@ type taking struct {
 	objects bool
 	// writers is true if the managed fields of add-ons that Interlock or the plugin installed are kept.
 	writers bool
+}
+
+// registrations reads all ClusterManagementAddOns.
+func (t *taking) registrations(ctx context.Context) error {
+	registrations, err := (fleet.Objects{Reader: t.hub, Page: page}).AddOns(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range registrations {
+		lean := fleet.LeanRegistration(&registrations[i])
+		lean.Spec.InstallStrategy = registrations[i].Spec.InstallStrategy // reports show it
+		fleet.KeepTakenConfigs(lean, &registrations[i])
+		registrations[i] = *lean
+	}
+	t.content.Registrations = registrations
+	return nil
 }
 
 // declarations reads policies and AddOnTemplates, and returns the evaluator for all declarations. It comes first, because the

@@ -1,11 +1,13 @@
 // Package reports writes an AddOnDependencyReport to the namespace of each managed cluster
 // with unsatisfied dependencies. With --reports=all, it writes one for each cluster with
-// dependencies. It only runs with --reports.
+// dependencies. It also writes the AddOnFleetReport. It only runs with --reports.
 package reports
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/whatif"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
@@ -44,6 +47,8 @@ type Reconciler struct {
 	// contents has the fingerprint of each stored report, by cluster.
 	contents    sync.Map
 	evaluations evaluationCache
+	// fleet has the states of all clusters.
+	fleet fleetStates
 }
 
 // Reconcile writes the report on a cluster if it has changed, and deletes it if it is empty.
@@ -53,12 +58,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	whole, waits, err := r.load(ctx, evaluator, cluster)
+	result, err := r.load(ctx, evaluator, cluster)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	result := report.EvaluateCluster(r.evaluations.prepare(evaluator), whole)
-	result.Waiting = waits
+	if err := r.fleet.set(result); err != nil {
+		return reconcile.Result{}, reconcile.TerminalError(err)
+	}
 	var last *dependencyReport
 	if result.KeepsLast() {
 		if last, err = r.last(ctx, cluster); err != nil {
@@ -71,22 +77,33 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, r.remove(ctx, cluster)
 }
 
-// load reads all inputs of the report on a cluster from the cache. It also returns the pending installations and upgrades.
-func (r *Reconciler) load(ctx context.Context, evaluator *evaluation.Evaluator, cluster string) (whatif.Cluster, []fleet.Waiting, error) {
-	keys, err := r.Fleet.OnCluster(ctx, cluster)
+// load reads all inputs of the report on a cluster from the cache, and evaluates them.
+func (r *Reconciler) load(ctx context.Context, evaluator *evaluation.Evaluator, cluster string) (report.View, error) {
+	addOns, err := r.Fleet.AddOnsOn(ctx, cluster)
 	if err != nil {
-		return whatif.Cluster{}, nil, err
+		return report.View{}, err
 	}
-	addOns := make([]string, 0, len(keys))
-	for _, key := range keys {
-		addOns = append(addOns, key.Name)
-	}
-	state, observations, err := r.Loader.Whole(ctx, evaluator, cluster, addOns, r.Clock.Now())
+	object, err := r.Fleet.Cluster(ctx, cluster)
 	if err != nil {
-		return whatif.Cluster{}, nil, err
+		return report.View{}, err
 	}
-	waits, err := r.Loader.Waiting(ctx, cluster, addOns)
-	return whatif.Cluster{Cluster: state, AddOns: observations}, waits, err
+	view := report.View{Object: object}
+	addOnNames := make([]string, 0, len(addOns))
+	for i := range addOns {
+		view.AddOns = append(view.AddOns, &addOns[i])
+	}
+	slices.SortFunc(view.AddOns, func(a, b *addonv1alpha1.ManagedClusterAddOn) int { return cmp.Compare(a.Name, b.Name) })
+	for _, addOn := range view.AddOns {
+		addOnNames = append(addOnNames, addOn.Name)
+	}
+	state, observations, err := r.Loader.Whole(ctx, evaluator, cluster, addOnNames, r.Clock.Now())
+	if err != nil {
+		return report.View{}, err
+	}
+	waits, err := r.Loader.Waiting(ctx, cluster, addOnNames)
+	view.Cluster = report.EvaluateCluster(r.evaluations.prepare(evaluator), whatif.Cluster{Cluster: state, AddOns: observations})
+	view.Waiting = waits
+	return view, err
 }
 
 // last returns the stored report, or nil.
@@ -106,14 +123,16 @@ func (r *Reconciler) last(ctx context.Context, cluster string) (*dependencyRepor
 
 // write writes a report unless the same report is stored.
 func (r *Reconciler) write(ctx context.Context, object *dependencyReport) error {
-	content, err := fingerprint(object)
+	content, err := fingerprint(*object)
 	if err != nil {
 		return reconcile.TerminalError(err)
 	}
 	if last, exists := r.contents.Load(object.Name); exists && last == content {
 		return nil
 	}
-	configuration, err := configurationOf(object)
+	applied := *object
+	applied.Labels = managedBy()
+	configuration, err := configurationOf(&applied)
 	if err != nil {
 		return reconcile.TerminalError(err)
 	}

@@ -30,6 +30,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/declarations"
 	"open-cluster-management.io/interlock/pkg/hub/hubapis"
 	"open-cluster-management.io/interlock/pkg/hub/hubcache"
+	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/triggertest"
 )
@@ -69,7 +70,7 @@ func newBench(t *testing.T) *bench {
 		&addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}},
 	).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-			if _, isReport := object.(*dependencyReport); isReport {
+			if isReport(object) {
 				if err := sent("get"); err != nil {
 					return err
 				}
@@ -83,7 +84,7 @@ func newBench(t *testing.T) *bench {
 			return hub.Apply(ctx, object, options...)
 		},
 		Delete: func(ctx context.Context, hub client.WithWatch, object client.Object, options ...client.DeleteOption) error {
-			if _, isReport := object.(*dependencyReport); isReport {
+			if isReport(object) {
 				if err := sent("delete"); err != nil {
 					return err
 				}
@@ -104,6 +105,15 @@ func newBench(t *testing.T) *bench {
 		Live:   b.hub, Writer: b.hub, Scope: dependencyv1alpha1.ReportUnsatisfied, Changes: &Changes{},
 	}
 	return b
+}
+
+func isReport(object client.Object) bool {
+	switch object.(type) {
+	case *dependencyReport, *report.FleetReport:
+		return true
+	default:
+		return false
+	}
 }
 
 // reconcile returns the requests that reconciling cluster1 sends.

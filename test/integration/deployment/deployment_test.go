@@ -120,6 +120,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 			Eventually(condition(ctx, key, "Degraded")).Should(Equal("True/"+required), key.String())
 		}
 		Eventually(reports(ctx)).ShouldNot(BeZero())
+		Eventually(fleetReported(ctx)).Should(BeTrue())
 		Eventually(review(webhookAddress, "cycle", "cycle")).Should(ContainSubstring("cycle → cycle"))
 		Eventually(review(webhookAddress, "placed", "other")).Should(ContainSubstring("there is no Placement"))
 		Eventually(requests.used(webhookUser, "get", "placements")).Should(BeTrue())
@@ -248,6 +249,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 				expectTeardown(ctx)
 			}
 			Eventually(reports(ctx)).Should(BeZero(), "without --reports, those that are left are deleted")
+			Eventually(fleetReported(ctx)).Should(BeFalse())
 			for _, resource := range map[string][]string{
 				"policy":  {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 				"webhook": {"mutatingwebhookconfigurations"},
@@ -352,6 +354,7 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 
 	It("is uninstalled, and the hub is as before", func(ctx context.Context) {
 		Eventually(reports(ctx)).ShouldNot(BeZero())
+		Eventually(fleetReported(ctx)).Should(BeTrue())
 		requests.begin("keeps in a report what is held: no agent reports the API yet")
 		unregister := register(ctx, "widgetry", func(registration *addonv1alpha1.ClusterManagementAddOn) {
 			registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{
@@ -385,7 +388,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		Expect(uninstall.Out).To(gbytes.Say("agent +no addon-agent is left as an add-on on any managed cluster"))
 		Expect(uninstall.Out).To(gbytes.Say("guard +neither the guard nor the gate rule is left"))
 		Expect(uninstall.Out).To(gbytes.Say("facts +1 ManagedClusterFacts deleted"))
-		Expect(uninstall.Out).To(gbytes.Say(`reports +[1-9]\d* AddOnDependencyReports deleted`))
+		Expect(uninstall.Out).To(gbytes.Say(`reports +[1-9]\d* AddOnDependencyReports deleted, and the AddOnFleetReport`))
+		Expect(fleetReported(ctx)()).To(BeFalse())
 		Expect(uninstall.Out).To(gbytes.Say("gates +1 opened and removed"))
 		Expect(uninstall.Out).To(gbytes.Say(`conditions +[1-9]\d* ManagedClusterAddOns written, no condition .* on any of 7`))
 		Expect(condition(ctx, unjoined, "Degraded")()).To(Equal("True/DiskFull"))

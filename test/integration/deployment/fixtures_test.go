@@ -300,6 +300,14 @@ func reports(ctx context.Context) func() (int, error) {
 	}
 }
 
+// fleetReported reports whether the hub has the AddOnFleetReport.
+func fleetReported(ctx context.Context) func() (bool, error) {
+	return func() (bool, error) {
+		err := admin.Get(ctx, types.NamespacedName{Name: dependencyv1alpha1.FleetReportName}, &dependencyv1alpha1.AddOnFleetReport{})
+		return err == nil, client.IgnoreNotFound(err)
+	}
+}
+
 // installAgentAddOn creates the remains of addon-agent as an add-on of cluster2 in hosted mode when its cluster is gone.
 // test/integration/agentaddon tests everything else about it.
 func installAgentAddOn(ctx context.Context) {

@@ -124,6 +124,8 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 			g.Expect(degraded.Message).To(ContainSubstring("Required API 'OnHub.example.com' is not served by the hub. (not served)"))
 			g.Expect(admin.Get(ctx, client.ObjectKey{Namespace: "cluster1", Name: "cluster1"}, &dependencyv1alpha1.AddOnDependencyReport{})).
 				To(Succeed())
+			g.Expect(admin.Get(ctx, client.ObjectKey{Name: dependencyv1alpha1.FleetReportName}, &dependencyv1alpha1.AddOnFleetReport{})).
+				To(Succeed())
 			var events eventsv1.EventList
 			g.Expect(admin.List(ctx, &events)).To(Succeed())
 			g.Expect(reasons(events)).To(ContainElements("RequiredDependencyNotSatisfied", "DependencyNotRegistered", "LeaderElection"))
@@ -217,20 +219,26 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 	It("deletes reports without --reports, and may then not write any", func(ctx context.Context) {
 		limitedClient := setup.ClientAs(baseUser(ctx, "without-reports"), admin)
 		report := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
-		for _, err := range []error{
-			limitedClient.Get(ctx, client.ObjectKeyFromObject(report), report), limitedClient.Create(ctx, report, client.DryRunAll),
-			limitedClient.Update(ctx, report, client.DryRunAll),
-			limitedClient.Patch(ctx, report, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
-		} {
-			Expect(err).To(Satisfy(apierrors.IsForbidden))
+		fleetReport := &dependencyv1alpha1.AddOnFleetReport{ObjectMeta: metav1.ObjectMeta{Name: dependencyv1alpha1.FleetReportName}}
+		for _, object := range []client.Object{report, fleetReport} {
+			for _, err := range []error{
+				limitedClient.Get(ctx, client.ObjectKeyFromObject(object), object), limitedClient.Create(ctx, object, client.DryRunAll),
+				limitedClient.Update(ctx, object, client.DryRunAll),
+				limitedClient.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
+			} {
+				Expect(err).To(Satisfy(apierrors.IsForbidden))
+			}
 		}
 
 		account, err := hub.AddUser(account)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(admin.Get(ctx, client.ObjectKeyFromObject(report), report)).To(Succeed(), "an earlier process with --reports wrote it")
+		Expect(admin.Get(ctx, client.ObjectKeyFromObject(fleetReport), fleetReport)).To(Succeed())
 		session := start(account, "--reports=off")
-		Eventually(func() error { return admin.Get(ctx, client.ObjectKeyFromObject(report), report) }).
-			WithTimeout(60 * time.Second).Should(Satisfy(apierrors.IsNotFound))
+		for _, object := range []client.Object{report, fleetReport} {
+			Eventually(func() error { return admin.Get(ctx, client.ObjectKeyFromObject(object), object) }).
+				WithTimeout(60 * time.Second).Should(Satisfy(apierrors.IsNotFound))
+		}
 		Eventually(session.Terminate()).WithTimeout(20 * time.Second).Should(gexec.Exit(0))
 		Expect(session.Err).NotTo(gbytes.Say("(?i)forbidden"))
 	})

@@ -37,7 +37,7 @@ func addInterlock(crds []*unstructured.Unstructured) ([]*unstructured.Unstructur
 			return nil, err
 		}
 	}
-	for _, name := range []string{"managedclusterfacts", "addondependencyreports", "addondependencypolicies", "addoninstallations"} {
+	for _, name := range []string{"managedclusterfacts", "addondependencyreports", "addonfleetreports", "addondependencypolicies", "addoninstallations"} {
 		crd, err := interlockCRD(fmt.Sprintf(ownCRDFile, name))
 		if err != nil {
 			return nil, err

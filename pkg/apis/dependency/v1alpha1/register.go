@@ -24,6 +24,12 @@ var ReportKind = GroupVersion.WithKind("AddOnDependencyReport")
 // ReportCRDName is the name of the CustomResourceDefinition of AddOnDependencyReport.
 const ReportCRDName = "addondependencyreports.dependency.addon.open-cluster-management.io"
 
+// FleetReportKind is the kind of AddOnFleetReport.
+var FleetReportKind = GroupVersion.WithKind("AddOnFleetReport")
+
+// FleetReportCRDName is the name of the CustomResourceDefinition of AddOnFleetReport.
+const FleetReportCRDName = "addonfleetreports.dependency.addon.open-cluster-management.io"
+
 // PolicyKind is the kind of AddOnDependencyPolicy.
 var PolicyKind = GroupVersion.WithKind("AddOnDependencyPolicy")
 
@@ -43,7 +49,7 @@ const InstallationCRDName = "addoninstallations.dependency.addon.open-cluster-ma
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &ManagedClusterFacts{}, &ManagedClusterFactsList{},
 		&AddOnDependencyReport{}, &AddOnDependencyReportList{}, &AddOnDependencyPolicy{}, &AddOnDependencyPolicyList{},
-		&AddOnInstallation{}, &AddOnInstallationList{})
+		&AddOnInstallation{}, &AddOnInstallationList{}, &AddOnFleetReport{}, &AddOnFleetReportList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

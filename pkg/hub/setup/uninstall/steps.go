@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
 	"open-cluster-management.io/interlock/pkg/hub/bulk"
 	"open-cluster-management.io/interlock/pkg/hub/records"
+	"open-cluster-management.io/interlock/pkg/hub/reports"
 	"open-cluster-management.io/interlock/pkg/hub/setup/agentaddon"
 )
 
@@ -82,9 +83,17 @@ func (u *uninstallation) deleteFacts(ctx context.Context) (string, error) {
 	return u.deleteOwn(ctx, dependencyv1alpha1.Kind, "ManagedClusterFacts")
 }
 
-// deleteReports deletes all AddOnDependencyReports.
+// deleteReports deletes all AddOnDependencyReports, and the AddOnFleetReport.
 func (u *uninstallation) deleteReports(ctx context.Context) (string, error) {
-	return u.deleteOwn(ctx, dependencyv1alpha1.ReportKind, "AddOnDependencyReports")
+	result, err := u.deleteOwn(ctx, dependencyv1alpha1.ReportKind, "AddOnDependencyReports")
+	if err != nil {
+		return "", err
+	}
+	wasStored, err := reports.DeleteFleetReport(ctx, u.hub)
+	if wasStored {
+		result += ", and the AddOnFleetReport"
+	}
+	return result, err
 }
 
 // deleteOwn deletes all objects of a kind that belongs to Interlock.
