@@ -28,7 +28,8 @@ func TestAgree(t *testing.T) {
 			want:   Agreed{Unknown: []Variable{{Name: "region", Required: true}}},
 		},
 		"OptionalWithoutAValue": {
-			reason: "a variable that is not required is not known of", wishes: []Request{{"a", []Variable{{Name: "region", Problem: "has no value"}}}},
+			reason: "a variable that is not required may be removed",
+			wishes: []Request{{"a", []Variable{{Name: "region", Problem: "has no value"}}}},
 		},
 		"RequiredAndSealedByTwo": {
 			reason: "who seals wins",

@@ -115,7 +115,8 @@ func TestARefusedAddOnInstallation(t *testing.T) {
 		t.Errorf("%v, stored %q, %d are installed", err, b.stored(t), b.installed(t))
 	}
 	wait := b.Inputs.Installations.Wait(keyOn(0, "base"))
-	if got := wait.Explanation("base", "cluster000"); wait != evaluation.WaitRefused || !strings.Contains(got, "or else the log of addon-manager") {
+	got := wait.Explanation("base", "cluster000")
+	if wait != evaluation.WaitRefused || !strings.Contains(got, "or else the log of addon-manager") {
 		t.Errorf("waits for %s: %s", wait, got)
 	}
 	b.refuseRecords = false

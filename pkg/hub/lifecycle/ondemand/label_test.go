@@ -237,7 +237,8 @@ func TestAnOwnerPausesPlacementsOfAnAddOnOnDemand(t *testing.T) {
 	b.register(t, onDemand("{installStrategy: {type: Manual}}"), leaf)
 	b.delete(t, addOn(0, "leaf"))
 	b.settle(t)
-	if writes, err := b.round(t, 2*time.Hour); err != nil || !b.labeled(t, 0) || b.installed(t) != 1 || b.stored(t) != "Installed NeedsConsent" {
+	writes, err := b.round(t, 2*time.Hour)
+	if err != nil || !b.labeled(t, 0) || b.installed(t) != 1 || b.stored(t) != "Installed NeedsConsent" {
 		t.Errorf("paused: %q, %v, stored %s", writes, err, b.stored(t))
 	}
 	b.register(t, onDemand("{installStrategy: {type: Placements, "+
