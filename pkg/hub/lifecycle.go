@@ -16,7 +16,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/configurer"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/ondemand"
 	"open-cluster-management.io/interlock/pkg/hub/lifecycle/removal"
-	"open-cluster-management.io/interlock/pkg/kube/leadership"
 	"open-cluster-management.io/interlock/pkg/kube/warmup"
 )
 
@@ -75,7 +74,7 @@ func newInstallationReconciler(mgr ctrl.Manager, s *shared, installations cache.
 		Evaluate:           s.triggers.evaluate,
 		FirstPass:          s.firstPass,
 		RemovalDelay:       s.options.RemovalDelay,
-		Election:           leadership.Election{Live: mgr.GetAPIReader(), Lease: s.options.lease(), Identity: s.options.identity},
+		Election:           s.options.election,
 	}
 }
 

@@ -43,8 +43,8 @@ import (
 type Options struct {
 	LeaderElection          bool
 	LeaderElectionNamespace string
-	// identity is the name of this process in the leader election. It is empty without leader election.
-	identity       string
+	// election is the part of this process in the leader election.
+	election       leadership.Election
 	MetricsAddress string
 	// MetricsSecure serves metrics over TLS, to clients that may read them.
 	MetricsSecure bool
@@ -107,7 +107,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		return nil, err
 	}
 	if options.LeaderElection {
-		options.identity = lock.Identity()
+		options.election = leadership.Election{Leases: lock.Client, Lease: options.lease(), Identity: lock.Identity()}
 	}
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                 scheme,
@@ -126,6 +126,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
+	lock.LockConfig.EventRecorder = mgr.GetEventRecorderFor(lock.Identity()) //nolint:staticcheck // client-go's election has no other
 	warm, err := setupWarmup(mgr)
 	if err != nil {
 		return nil, err

@@ -25,33 +25,49 @@ func (a Assessor) Contradiction(
 ) (outcome.Contradiction, time.Time, error) {
 	planned := withAddOns{a.Loader.Reader, map[types.NamespacedName]*addonv1alpha1.ManagedClusterAddOn{}}
 	a.Loader.Reader = planned
-	for _, name := range awaited {
+	for _, name := range append(slices.Clone(awaited), addOn.Name) {
 		planned.add(evaluator, types.NamespacedName{Namespace: addOn.Namespace, Name: name})
 	}
-	unit, err := a.unit(ctx, evaluator, addOn, planned, now)
+	state, ok, err := a.installing(ctx, evaluator, addOn, now)
+	if err != nil || !ok { // its declaration is known only after OCM has chosen one of its AddOnTemplates
+		return outcome.Contradiction{Reviewed: true}, time.Time{}, err
+	}
+	contradiction, next, err := a.contradiction(ctx, evaluator, planned.addOns[addOn], state)
 	if err != nil {
 		return outcome.Contradiction{}, time.Time{}, err
 	}
-	result, next := outcome.Contradiction{Reviewed: true}, time.Time{}
-	for _, member := range unit {
+	if contradiction.Message == "" && contradiction.Reviewed {
+		contradiction.Message, err = a.furtherContradiction(ctx, evaluator, addOn, planned, now)
+	}
+	return *contradiction, next, err
+}
+
+// furtherContradiction reviews the missing add-ons that Interlock installs because of an add-on. It is empty without a contradiction, and
+// while an input is awaited: the agents of these add-ons report only after their installation.
+func (a Assessor) furtherContradiction(
+	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, planned withAddOns, now time.Time,
+) (string, error) {
+	unit, err := a.unit(ctx, evaluator, addOn, planned, now)
+	if err != nil {
+		return "", err
+	}
+	for _, member := range unit[1:] {
 		state, ok, err := a.installing(ctx, evaluator, member, now)
 		if err != nil {
-			return outcome.Contradiction{}, time.Time{}, err
+			return "", err
 		}
-		if !ok { // its declaration is known only after OCM has chosen one of its AddOnTemplates
+		if !ok {
 			continue
 		}
-		contradiction, until, err := a.contradiction(ctx, evaluator, planned.addOns[member], state)
-		switch {
-		case err != nil:
-			return outcome.Contradiction{}, time.Time{}, err
-		case contradiction.Message != "":
-			return *contradiction, until, nil
-		case member == addOn:
-			result, next = *contradiction, until
+		contradiction, _, err := a.contradiction(ctx, evaluator, planned.addOns[member], state)
+		if err != nil {
+			return "", err
+		}
+		if contradiction.Message != "" {
+			return contradiction.Message, nil
 		}
 	}
-	return result, next, nil
+	return "", nil
 }
 
 // unit returns an add-on and the missing add-ons that Interlock installs because of its Required dependencies, and because of theirs. It
@@ -59,7 +75,6 @@ func (a Assessor) Contradiction(
 func (a Assessor) unit(
 	ctx context.Context, evaluator *evaluation.Evaluator, addOn types.NamespacedName, planned withAddOns, now time.Time,
 ) ([]types.NamespacedName, error) {
-	planned.add(evaluator, addOn)
 	unit := []types.NamespacedName{addOn}
 	for i := 0; i < len(unit); i++ {
 		state, ok, err := a.installing(ctx, evaluator, unit[i], now)

@@ -238,10 +238,15 @@ func (r *fleetReconciler) write(ctx context.Context, object *report.FleetReport)
 	return nil
 }
 
-// DeleteFleetReport deletes the report on the fleet, and reports whether there was one.
-func DeleteFleetReport(ctx context.Context, hub client.Writer) (bool, error) {
+// DeleteFleetReport deletes the report on the fleet, and reports whether there was one. Without one, it writes nothing. live reads from the
+// API server.
+func DeleteFleetReport(ctx context.Context, live client.Reader, hub client.Writer) (bool, error) {
 	object := &report.FleetReport{ObjectMeta: metav1.ObjectMeta{Name: dependencyv1alpha1.FleetReportName}}
-	switch err := hub.Delete(ctx, object); {
+	err := live.Get(ctx, client.ObjectKeyFromObject(object), object)
+	if err == nil {
+		err = hub.Delete(ctx, object)
+	}
+	switch {
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return false, nil
 	case err != nil:

@@ -144,7 +144,7 @@ func RemoveWhereOff(mgr ctrl.Manager) error {
 		if err != nil && !absent && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "Could not delete the AddOnDependencyReports that are left; the next start tries again")
 		}
-		wasStored, err := DeleteFleetReport(ctx, mgr.GetClient())
+		wasStored, err := DeleteFleetReport(ctx, mgr.GetAPIReader(), mgr.GetClient())
 		switch {
 		case err != nil && ctx.Err() == nil:
 			log.FromContext(ctx).Error(err, "Could not delete the AddOnFleetReport that is left; the next start tries again")

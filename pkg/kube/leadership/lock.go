@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // ErrReplaced is the error of Election.Confirm if another process leads.
@@ -44,9 +42,8 @@ func NewLock(config *rest.Config, lease types.NamespacedName, timeout time.Durat
 
 // Election is the part of this process in the leader election.
 type Election struct {
-	// Live reads from the API server.
-	Live  client.Reader
-	Lease client.ObjectKey
+	Leases coordinationv1client.LeasesGetter
+	Lease  types.NamespacedName
 	// Identity is the name of this process as the holder of the lease. It is empty without leader election.
 	Identity string
 }
@@ -57,9 +54,11 @@ func (e Election) Confirm(ctx context.Context) error {
 	if e.Identity == "" {
 		return nil
 	}
-	lease := &coordinationv1.Lease{}
-	switch err := e.Live.Get(ctx, e.Lease, lease); {
-	case err != nil && !apierrors.IsNotFound(err):
+	lease, err := e.Leases.Leases(e.Lease.Namespace).Get(ctx, e.Lease.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return ErrReplaced
+	case err != nil:
 		return fmt.Errorf("read the lease of addon-manager: %w", err)
 	case ptr.Deref(lease.Spec.HolderIdentity, "") != e.Identity:
 		return ErrReplaced

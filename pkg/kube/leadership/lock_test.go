@@ -1,21 +1,21 @@
 package leadership
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 func TestConfirm(t *testing.T) {
-	key, busy := client.ObjectKey{Namespace: "interlock-system", Name: "lease"}, errors.New("the hub is busy")
+	key, busy := types.NamespacedName{Namespace: "interlock-system", Name: "lease"}, errors.New("the hub is busy")
 	held := func(holder string) *coordinationv1.Lease {
 		return &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
@@ -35,18 +35,14 @@ func TestConfirm(t *testing.T) {
 		"without leader election": {held("pod-2"), "", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hub := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
-				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-					if test.failure != nil {
-						return test.failure
-					}
-					return c.Get(ctx, key, object, options...)
-				},
-			})
+			hub := fake.NewClientset()
 			if test.lease != nil {
-				hub.WithObjects(test.lease)
+				hub = fake.NewClientset(test.lease)
 			}
-			err := Election{Live: hub.Build(), Lease: key, Identity: test.identity}.Confirm(t.Context())
+			hub.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return test.failure != nil, nil, test.failure
+			})
+			err := Election{Leases: hub.CoordinationV1(), Lease: key, Identity: test.identity}.Confirm(t.Context())
 			if !errors.Is(err, test.want) {
 				t.Errorf("%v, want %v", err, test.want)
 			}
@@ -57,7 +53,7 @@ func TestConfirm(t *testing.T) {
 func TestEachLockHasAnIdentityOfItsOwn(t *testing.T) {
 	identities := map[string]bool{}
 	for range 2 {
-		lock, err := NewLock(&rest.Config{}, client.ObjectKey{Namespace: "interlock-system", Name: "lease"}, time.Second)
+		lock, err := NewLock(&rest.Config{}, types.NamespacedName{Namespace: "interlock-system", Name: "lease"}, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}

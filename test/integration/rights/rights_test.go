@@ -220,10 +220,10 @@ var _ = Describe("addon-manager with the rights of deploy/hub", Ordered, func() 
 		limitedClient := setup.ClientAs(baseUser(ctx, "without-reports"), admin)
 		report := &dependencyv1alpha1.AddOnDependencyReport{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}
 		fleetReport := &dependencyv1alpha1.AddOnFleetReport{ObjectMeta: metav1.ObjectMeta{Name: dependencyv1alpha1.FleetReportName}}
+		Expect(limitedClient.Get(ctx, client.ObjectKeyFromObject(report), report)).To(Satisfy(apierrors.IsForbidden))
 		for _, object := range []client.Object{report, fleetReport} {
 			for _, err := range []error{
-				limitedClient.Get(ctx, client.ObjectKeyFromObject(object), object), limitedClient.Create(ctx, object, client.DryRunAll),
-				limitedClient.Update(ctx, object, client.DryRunAll),
+				limitedClient.Create(ctx, object, client.DryRunAll), limitedClient.Update(ctx, object, client.DryRunAll),
 				limitedClient.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.DryRunAll),
 			} {
 				Expect(err).To(Satisfy(apierrors.IsForbidden))

@@ -6,6 +6,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgofake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -96,13 +97,13 @@ func TestAReplacedLeader(t *testing.T) {
 	b := newBench(t, 1)
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "interlock-system", Name: "lease"}}
 	lease.Spec.HolderIdentity = ptr.To("other")
-	b.create(t, lease)
-	b.Election = leadership.Election{Live: b.hub, Lease: client.ObjectKeyFromObject(lease), Identity: "own"}
+	leases := clientgofake.NewClientset(lease).CoordinationV1()
+	b.Election = leadership.Election{Leases: leases, Lease: client.ObjectKeyFromObject(lease), Identity: "own"}
 	if writes := b.settle(t); len(writes) > 0 {
 		t.Errorf("written %q", writes)
 	}
 	lease.Spec.HolderIdentity = ptr.To("own")
-	if err := b.hub.Update(t.Context(), lease); err != nil {
+	if _, err := leases.Leases(lease.Namespace).Update(t.Context(), lease, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if b.settle(t); b.installed(t) != 1 {

@@ -89,7 +89,7 @@ func (u *uninstallation) deleteReports(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	wasStored, err := reports.DeleteFleetReport(ctx, u.hub)
+	wasStored, err := reports.DeleteFleetReport(ctx, u.hub, u.hub)
 	if wasStored {
 		result += ", and the AddOnFleetReport"
 	}
