@@ -41,7 +41,8 @@ type hostile struct {
 	name string
 	// request returns the headers, without the first line, and the body.
 	path string
-	body func() string
+	// body is shared by all connections. A string would be copied for each of them.
+	body []byte
 	// slowly is whether the client sends a byte at a time, and never ends.
 	slowly bool
 	// deaf clients do not read responses.
@@ -57,8 +58,6 @@ func admissionReview(object string) string {
 		`"operation":"CREATE","object":` + object + "}}"
 }
 
-func always(text string) func() string { return func() string { return text } }
-
 // hostiles returns all attacks. They are created once, because each body takes memory of the test.
 func hostiles() []hostile {
 	largeBody := strings.Replace(review(1), `"x"`, `"`+strings.Repeat("x", 55<<20)+`"`, 1)
@@ -71,59 +70,59 @@ func hostiles() []hostile {
 	}
 	deep := strings.Repeat("[", 6<<20)
 	return []hostile{
-		{name: "55 MiB in one object", path: conversion.Path, body: always(largeBody)},
-		{name: "30 MiB of objects", path: conversion.Path, body: always(convertible)},
-		{name: "30 MiB of objects, and no one reads the response", path: conversion.Path, body: always(convertible), deaf: true},
-		{name: "a million small objects", path: conversion.Path, body: always(reviewOf(strings.Repeat("{},", 1_000_000) + "{}"))},
+		{name: "55 MiB in one object", path: conversion.Path, body: []byte(largeBody)},
+		{name: "30 MiB of objects", path: conversion.Path, body: []byte(convertible)},
+		{name: "30 MiB of objects, and no one reads the response", path: conversion.Path, body: []byte(convertible), deaf: true},
+		{name: "a million small objects", path: conversion.Path, body: []byte(reviewOf(strings.Repeat("{},", 1_000_000) + "{}"))},
 		{
 			name: "a million small configurations", path: conversion.Path,
-			body: always(reviewOf(object(`{"supportedConfigs":[` + strings.Repeat("{},", 1_000_000) + "{}]}"))),
+			body: []byte(reviewOf(object(`{"supportedConfigs":[` + strings.Repeat("{},", 1_000_000) + "{}]}"))),
 		},
 		{
 			name: "many objects that grow", path: conversion.Path,
-			body: always(reviewOf(strings.Repeat(object(`{"supportedConfigs":[`+strings.Repeat("{},", 5000)+"{}]}")+",", 500) + "{}")),
+			body: []byte(reviewOf(strings.Repeat(object(`{"supportedConfigs":[`+strings.Repeat("{},", 5000)+"{}]}")+",", 500) + "{}")),
 		},
-		{name: "nested deep, to conversion", path: conversion.Path, body: always(reviewOf(deep))},
-		{name: "nested deep, to admission", path: admission.Path, body: always(admissionReview(deep))},
-		{name: "nested deep, to the guard", path: guard.Path, body: always(admissionReview(deep))},
+		{name: "nested deep, to conversion", path: conversion.Path, body: []byte(reviewOf(deep))},
+		{name: "nested deep, to admission", path: admission.Path, body: []byte(admissionReview(deep))},
+		{name: "nested deep, to the guard", path: guard.Path, body: []byte(admissionReview(deep))},
 		{
 			name: "a million dependencies", path: admission.Path,
-			body: always(admissionReview(object(`{"dependencies":[` + strings.Repeat("{},", 1_000_000) + "{}]}"))),
+			body: []byte(admissionReview(object(`{"dependencies":[` + strings.Repeat("{},", 1_000_000) + "{}]}"))),
 		},
 		{
 			name: "a million conditions", path: guard.Path,
-			body: always(admissionReview(`{"status":{"conditions":[` + strings.Repeat("{},", 1_000_000) + "{}]}}")),
+			body: []byte(admissionReview(`{"status":{"conditions":[` + strings.Repeat("{},", 1_000_000) + "{}]}}")),
 		},
-		{name: "YAML", path: admission.Path, body: always("a: [" + strings.Repeat("b,", 3<<20) + "]")},
+		{name: "YAML", path: admission.Path, body: []byte("a: [" + strings.Repeat("b,", 3<<20) + "]")},
 		{
 			name: "YAML in an annotation", path: admission.Path,
-			body: always(admissionReview(fmt.Sprintf(
+			body: []byte(admissionReview(fmt.Sprintf(
 				`{"metadata":{"name":"x","annotations":{"addon.open-cluster-management.io/dependencies":"%s"}}}`, strings.Repeat(`- {}\n`, 6_600),
 			))),
 		},
 		{
 			name: "a long uid, to conversion", path: conversion.Path,
-			body: always(strings.Replace(review(0), `"uid":"`, `"uid":"`+strings.Repeat("<", 40<<20), 1)),
+			body: []byte(strings.Replace(review(0), `"uid":"`, `"uid":"`+strings.Repeat("<", 40<<20), 1)),
 		},
 		{
 			name: "a long uid, to admission", path: admission.Path,
-			body: always(strings.Replace(admissionReview("{}"), `"uid":"`, `"uid":"`+strings.Repeat("<", 6<<20), 1)),
+			body: []byte(strings.Replace(admissionReview("{}"), `"uid":"`, `"uid":"`+strings.Repeat("<", 6<<20), 1)),
 		},
 		{
 			name: "a million groups", path: admission.Path,
-			body: always(strings.Replace(admissionReview("{}"), `"uid"`, `"groups":[`+strings.Repeat(`"",`, 1_000_000)+`""],"uid"`, 1)),
+			body: []byte(strings.Replace(admissionReview("{}"), `"uid"`, `"groups":[`+strings.Repeat(`"",`, 1_000_000)+`""],"uid"`, 1)),
 		},
 		{
 			name: "as many placements as are decoded", path: admission.Path,
-			body: always(admissionReview(object(`{"installStrategy":{"placements":[` + strings.Repeat("1,", 59_000) + "1]}}"))),
+			body: []byte(admissionReview(object(`{"installStrategy":{"placements":[` + strings.Repeat("1,", 59_000) + "1]}}"))),
 		},
 		{
 			name: "more than a review may have", path: admission.Path,
-			body: always(admissionReview(object(`{"addOnMeta":"` + strings.Repeat("x", 20<<20) + `"}`))),
+			body: []byte(admissionReview(object(`{"addOnMeta":"` + strings.Repeat("x", 20<<20) + `"}`))),
 		},
-		{name: "a long header", path: conversion.Path, body: always(""), header: 1 << 20},
-		{name: "slow", path: conversion.Path, body: always(largeBody), slowly: true},
-		{name: "slow and small", path: admission.Path, body: always(admissionReview(object("{}"))), slowly: true},
+		{name: "a long header", path: conversion.Path, body: []byte(""), header: 1 << 20},
+		{name: "slow", path: conversion.Path, body: []byte(largeBody), slowly: true},
+		{name: "slow and small", path: admission.Path, body: []byte(admissionReview(object("{}"))), slowly: true},
 		{name: "silent", silent: true},
 	}
 }
@@ -152,16 +151,15 @@ func (h hostile) send(ctx context.Context, connection net.Conn) {
 		_, _ = io.Copy(io.Discard, connection) // until the server closes the connection
 		return
 	}
-	body := h.body()
-	header := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", h.path, len(body))
+	header := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", h.path, len(h.body))
 	if h.header > 0 {
 		header += "X-Long: " + strings.Repeat("x", h.header) + "\r\n"
 	}
 	if _, err := io.WriteString(connection, header+"\r\n"); err != nil {
 		return
 	}
-	for i := 0; h.slowly && i < len(body)-1; i++ {
-		if _, err := io.WriteString(connection, body[i:i+1]); err != nil || ctx.Err() != nil {
+	for i := 0; h.slowly && i < len(h.body)-1; i++ {
+		if _, err := connection.Write(h.body[i : i+1]); err != nil || ctx.Err() != nil {
 			return
 		}
 		select {
@@ -170,7 +168,7 @@ func (h hostile) send(ctx context.Context, connection net.Conn) {
 			return
 		}
 	}
-	if _, err := io.WriteString(connection, body); err != nil {
+	if _, err := connection.Write(h.body); err != nil {
 		return
 	}
 	if h.deaf {
