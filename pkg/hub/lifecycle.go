@@ -74,7 +74,7 @@ func newInstallationReconciler(mgr ctrl.Manager, s *shared, installations cache.
 		Evaluate:           s.triggers.evaluate,
 		FirstPass:          s.firstPass,
 		RemovalDelay:       s.options.RemovalDelay,
-		Election:           s.options.election,
+		Election:           s.election,
 	}
 }
 

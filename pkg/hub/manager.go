@@ -43,9 +43,7 @@ import (
 type Options struct {
 	LeaderElection          bool
 	LeaderElectionNamespace string
-	// election is the part of this process in the leader election.
-	election       leadership.Election
-	MetricsAddress string
+	MetricsAddress          string
 	// MetricsSecure serves metrics over TLS, to clients that may read them.
 	MetricsSecure bool
 	HealthAddress string
@@ -84,10 +82,6 @@ func (o Options) registry() prometheus.Registerer {
 	return ctrlmetrics.Registry
 }
 
-// lockTimeout is the timeout of a request for the lease. It is half of the time in which a leader has to renew it, so that one request that
-// hangs does not lose the lease.
-const lockTimeout = 5 * time.Second
-
 // lease returns the key of the lease for leader election.
 func (o Options) lease() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.LeaderElectionNamespace, Name: names.AddonManager}
@@ -96,37 +90,10 @@ func (o Options) lease() types.NamespacedName {
 // NewManager returns a manager with all controllers of addon-manager, ready to be started.
 // It does not connect to the hub yet.
 func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
-	scheme := runtime.NewScheme()
-	if err := fleet.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	restConfig = fleet.SkipUnread(restConfig)
-	restConfig.QPS = -1 // the API server's priority and fairness limits us
-	lock, err := leadership.NewLock(restConfig, options.lease(), lockTimeout)
+	mgr, election, err := newManager(restConfig, options)
 	if err != nil {
 		return nil, err
 	}
-	if options.LeaderElection {
-		options.election = leadership.Election{Leases: lock.Client, Lease: options.lease(), Identity: lock.Identity()}
-	}
-	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
-		Scheme:                 scheme,
-		MapperProvider:         hubcache.Mapper,
-		Cache:                  hubcache.Options(),
-		NewCache:               hubcache.New,
-		Metrics:                metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
-		HealthProbeBindAddress: options.HealthAddress,
-		PprofBindAddress:       options.ProfileAddress,
-		LeaderElection:         options.LeaderElection,
-		// The lock names this process, so that it can confirm before a step that no other process leads.
-		LeaderElectionResourceLockInterface: lock,
-		LeaderElectionReleaseOnCancel:       true,
-		Controller:                          controllers.Config(options.Registry != nil), // names are unique per manager, not per process
-	})
-	if err != nil {
-		return nil, fmt.Errorf("create manager: %w", err)
-	}
-	lock.LockConfig.EventRecorder = mgr.GetEventRecorderFor(lock.Identity()) //nolint:staticcheck // client-go's election has no other
 	warm, err := setupWarmup(mgr)
 	if err != nil {
 		return nil, err
@@ -143,6 +110,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	if err != nil {
 		return nil, err
 	}
+	s.election = election
 	if err := setupControllers(mgr, s); err != nil {
 		return nil, err
 	}
@@ -158,6 +126,41 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 		}
 	}
 	return mgr, setupProbes(mgr, warm)
+}
+
+// newManager returns a manager without controllers, and the part of this process in the leader election.
+func newManager(restConfig *rest.Config, options Options) (ctrl.Manager, leadership.Election, error) {
+	scheme := runtime.NewScheme()
+	if err := fleet.AddToScheme(scheme); err != nil {
+		return nil, leadership.Election{}, err
+	}
+	restConfig = fleet.SkipUnread(restConfig)
+	restConfig.QPS = -1 // the API server's priority and fairness limits us
+	lock, err := leadership.NewLock(restConfig, options.lease())
+	if err != nil {
+		return nil, leadership.Election{}, err
+	}
+	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+		Scheme:                              scheme,
+		MapperProvider:                      hubcache.Mapper,
+		Cache:                               hubcache.Options(),
+		NewCache:                            hubcache.New,
+		Metrics:                             metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
+		HealthProbeBindAddress:              options.HealthAddress,
+		PprofBindAddress:                    options.ProfileAddress,
+		LeaderElection:                      options.LeaderElection,
+		LeaderElectionResourceLockInterface: lock, // its identity is known here, so that a step can confirm that no other process leads
+		LeaderElectionReleaseOnCancel:       true,
+		Controller:                          controllers.Config(options.Registry != nil), // names are unique per manager, not per process
+	})
+	if err != nil {
+		return nil, leadership.Election{}, fmt.Errorf("create manager: %w", err)
+	}
+	lock.LockConfig.EventRecorder = mgr.GetEventRecorderFor(lock.Identity()) //nolint:staticcheck // client-go's election has no other
+	if !options.LeaderElection {
+		return mgr, leadership.Election{}, nil
+	}
+	return mgr, leadership.ElectionBy(lock), nil
 }
 
 // setupWarmup registers the warm-up of the cache, and returns it.

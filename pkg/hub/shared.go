@@ -26,6 +26,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/hub/policies"
 	"open-cluster-management.io/interlock/pkg/hub/status"
 	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
+	"open-cluster-management.io/interlock/pkg/kube/leadership"
 	"open-cluster-management.io/interlock/pkg/kube/trigger"
 	"open-cluster-management.io/interlock/pkg/kube/warmup"
 	"open-cluster-management.io/interlock/pkg/names"
@@ -34,6 +35,7 @@ import (
 // shared has the caches, stores and triggers that several controllers of addon-manager use.
 type shared struct {
 	options      Options
+	election     leadership.Election
 	triggers     triggers
 	guarded      *status.Guarded
 	warm         *warmup.Warmup

@@ -123,12 +123,12 @@ func (t *Tally) fleetCause(
 
 // traits returns a function that returns the traits of a cluster. It finds the traits of each cluster once.
 func (t *Tally) traits(objects map[string]*clusterv1.ManagedCluster) func(cluster int) cause.Traits {
-	known := make([]cause.Traits, len(t.clusters))
+	traitsByCluster := make([]cause.Traits, len(t.clusters))
 	return func(cluster int) cause.Traits {
-		if known[cluster] == nil {
-			known[cluster] = traitsOf(objects[t.clusters[cluster]])
+		if traitsByCluster[cluster] == nil {
+			traitsByCluster[cluster] = traitsOf(objects[t.clusters[cluster]])
 		}
-		return known[cluster]
+		return traitsByCluster[cluster]
 	}
 }
 
@@ -211,20 +211,20 @@ func verdictCount(verdict evaluation.Verdict, clusters int) dependencyv1alpha1.V
 // boundFleet cuts a report on a fleet with that number of root causes, if it would be larger than MaxFleetBytes or the schema would
 // refuse it. It counts the entries that it leaves out. Then it orders the edges by name.
 func boundFleet(report *FleetReport, causes int) {
-	left := &report.Summary.LeftOut
+	leftOut := &report.Summary.LeftOut
 	capacity := MaxFleetBytes - metadataBytes - headBytes
 	report.RootCauses = share(report.RootCauses, &capacity, maxCauseBytes, dependencyv1alpha1.MaxFleetCauses)
-	left.RootCauses = number(causes - len(report.RootCauses))
+	leftOut.RootCauses = number(causes - len(report.RootCauses))
 	report.Unexplained = share(report.Unexplained, &capacity, capacity, dependencyv1alpha1.MaxFleetStates)
-	all := len(report.Unusable)
+	total := len(report.Unusable)
 	report.Unusable = share(report.Unusable, &capacity, maxUnusableBytes, dependencyv1alpha1.MaxFleetUnusable)
-	left.Unusable = number(all - len(report.Unusable))
-	all = len(report.Waiting)
+	leftOut.Unusable = number(total - len(report.Unusable))
+	total = len(report.Waiting)
 	report.Waiting = share(report.Waiting, &capacity, maxWaitBytes, dependencyv1alpha1.MaxFleetWaits)
-	left.Waiting = number(all - len(report.Waiting))
-	all = len(report.Edges)
+	leftOut.Waiting = number(total - len(report.Waiting))
+	total = len(report.Edges)
 	report.Edges = share(report.Edges, &capacity, capacity, dependencyv1alpha1.MaxFleetEdges)
-	left.Edges = number(all - len(report.Edges))
+	leftOut.Edges = number(total - len(report.Edges))
 	slices.SortStableFunc(report.Edges, func(a, b dependencyv1alpha1.FleetEdge) int {
 		return cmp.Or(cmp.Compare(a.AddOn, b.AddOn), cmp.Compare(a.Dependency, b.Dependency), cmp.Compare(a.Type, b.Type))
 	})

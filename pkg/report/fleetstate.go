@@ -74,8 +74,8 @@ type waitState struct {
 func (s ClusterState) Name() string { return s.name }
 
 // Equal reports whether two states of the same managed cluster are equal.
-func (s ClusterState) Equal(other ClusterState) bool {
-	return s.lost == other.lost && s.detached == other.detached && s.traits == other.traits && slices.Equal(s.addOns, other.addOns)
+func (s ClusterState) Equal(otherState ClusterState) bool {
+	return s.lost == otherState.lost && s.detached == otherState.detached && s.traits == otherState.traits && slices.Equal(s.addOns, otherState.addOns)
 }
 
 var traitSeed = maphash.MakeSeed()

@@ -154,19 +154,19 @@ func (f *finder) repairVersion(hub *snapshot.Snapshot, item *RootCause) *Repair 
 // newestKnown returns the newest version of an add-on that is in all ranges, of the versions of its AddOnTemplates, its registration, and
 // its ManagedClusterAddOns. It is nil if none is.
 func newestKnown(hub *snapshot.Snapshot, addOn string, ranges []*versions.Range) *semver.Version {
-	known := sets.New(hub.Declared.Version(addOn).Current)
+	candidates := sets.New(hub.Declared.Version(addOn).Current)
 	for i := range hub.Templates {
 		if template := &hub.Templates[i]; template.Spec.AddonName == addOn {
-			known.Insert(versions.OfTemplate(template.Annotations, template.Labels))
+			candidates.Insert(versions.OfTemplate(template.Annotations, template.Labels))
 		}
 	}
 	for i := range hub.AddOns {
 		if installed := &hub.AddOns[i]; installed.Name == addOn {
-			known.Insert(versions.In(installed.Annotations).Current)
+			candidates.Insert(versions.In(installed.Annotations).Current)
 		}
 	}
 	var newest *semver.Version
-	for number := range known {
+	for number := range candidates {
 		version, err := semver.NewVersion(number)
 		if err == nil && versions.InAll(version, ranges) && (newest == nil || version.GreaterThan(newest)) {
 			newest = version
@@ -179,8 +179,8 @@ func newestKnown(hub *snapshot.Snapshot, addOn string, ranges []*versions.Range)
 func (r *Repair) try(hub *snapshot.Snapshot, change whatif.Change, clusters []string) {
 	for _, cluster := range clusters {
 		whole := hub.Whole(cluster)
-		before, after := hub.Evaluation().Findings(whole), hub.Evaluation().Findings(change.Apply(whole))
-		for _, difference := range whatif.Compare(before, after) {
+		findingsBefore, findingsAfter := hub.Evaluation().Findings(whole), hub.Evaluation().Findings(change.Apply(whole))
+		for _, difference := range whatif.Compare(findingsBefore, findingsAfter) {
 			if difference.Breaks() {
 				r.add(difference, cluster)
 			}

@@ -58,11 +58,11 @@ func (s *Source) Selection() string {
 }
 
 // selected returns the snapshot with the selected managed clusters. It returns an error if there are none.
-func (s *Source) selected(taken *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+func (s *Source) selected(fleetState *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	if s.selector.Selector == nil {
-		return taken, nil
+		return fleetState, nil
 	}
-	content := taken.Select(func(cluster *clusterv1.ManagedCluster) bool {
+	content := fleetState.Select(func(cluster *clusterv1.ManagedCluster) bool {
 		return s.selector.Matches(labels.Set(cluster.Labels)) && (s.Cluster() == "" || cluster.Name == s.Cluster())
 	})
 	if len(content.Clusters) == 0 {
@@ -73,9 +73,9 @@ func (s *Source) selected(taken *snapshot.Snapshot) (*snapshot.Snapshot, error) 
 
 // Retake reads the selected managed clusters again, from a hub that is watched. If the cluster is empty, it reads all selected ones.
 func (s *Source) Retake(ctx context.Context, hub client.Reader, cluster string) (*snapshot.Snapshot, error) {
-	taken, err := snapshot.Take(ctx, hub, cluster)
+	fleetState, err := snapshot.Take(ctx, hub, cluster)
 	if err != nil {
 		return nil, err
 	}
-	return s.selected(taken)
+	return s.selected(fleetState)
 }

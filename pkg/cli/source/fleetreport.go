@@ -47,8 +47,8 @@ func (s *Source) Examples(ctx context.Context, clusters []string) (*snapshot.Sna
 	if err != nil {
 		return nil, err
 	}
-	taken, err := snapshot.Examples(ctx, hub, clusters)
-	return taken, HubError(err, host)
+	examples, err := snapshot.Examples(ctx, hub, clusters)
+	return examples, HubError(err, host)
 }
 
 // Age returns the text about the age of a report on the fleet. The command is the one that reads all managed clusters instead.

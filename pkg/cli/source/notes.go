@@ -14,19 +14,19 @@ const withoutInterlock = "Interlock is not installed on this hub, so the plugin 
 	"fail, which APIs managed clusters serve, and versions that only an agent reports."
 
 // printNotes prints what is not known of a fleet.
-func (s *Source) printNotes(taken *snapshot.Snapshot) {
+func (s *Source) printNotes(fleetState *snapshot.Snapshot) {
 	if s.ErrOut == nil {
 		return
 	}
-	if taken.WithoutInterlock {
+	if fleetState.WithoutInterlock {
 		fmt.Fprintln(s.ErrOut, withoutInterlock)
 	}
-	if taken.PoliciesUnread != "" {
+	if fleetState.PoliciesUnread != "" {
 		fmt.Fprintf(s.ErrOut, "AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s\n",
-			text.OneLine(taken.PoliciesUnread), askForRight)
+			text.OneLine(fleetState.PoliciesUnread), askForRight)
 	}
-	if taken.OCMVersionUnread != "" {
-		fmt.Fprintf(s.ErrOut, "The version of Open Cluster Management is not known: %s; %s\n", text.OneLine(taken.OCMVersionUnread), askForRight)
+	if fleetState.OCMVersionUnread != "" {
+		fmt.Fprintf(s.ErrOut, "The version of Open Cluster Management is not known: %s; %s\n", text.OneLine(fleetState.OCMVersionUnread), askForRight)
 	}
 }
 

@@ -37,8 +37,8 @@ func newProgressClient(hub client.WithWatch, messages *terminal.Messages) *progr
 // List implements client.Reader.
 func (c *progressClient) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	kind := "objects"
-	if found, err := apiutil.GVKForObject(list, c.Scheme()); err == nil {
-		kind = strings.TrimSuffix(found.Kind, "List") + " objects"
+	if gvk, err := apiutil.GVKForObject(list, c.Scheme()); err == nil {
+		kind = strings.TrimSuffix(gvk.Kind, "List") + " objects"
 	}
 	isFirst := (&client.ListOptions{}).ApplyOptions(options).Continue == ""
 	if isFirst {
@@ -69,12 +69,12 @@ func (c *progressClient) add(kind string, objects int64, isFirst bool) int64 {
 }
 
 // showEvaluations shows how many managed clusters of a snapshot were evaluated.
-func (s *Source) showEvaluations(taken *snapshot.Snapshot) {
-	messages, evaluated, total := s.messages(), map[string]bool{}, len(taken.Names())
+func (s *Source) showEvaluations(fleetState *snapshot.Snapshot) {
+	messages, evaluated, total := s.messages(), map[string]bool{}, len(fleetState.Names())
 	if messages == nil {
 		return
 	}
-	taken.OnEvaluation(func(cluster string) {
+	fleetState.OnEvaluation(func(cluster string) {
 		evaluated[cluster] = true
 		messages.ShowProgress(fmt.Sprintf("Evaluating managed clusters: %d of %d", len(evaluated), total))
 	})

@@ -37,12 +37,12 @@ func (o *options) printStored(stored *report.FleetReport) error {
 	if err := o.printStoredWaits(stored, now); err != nil {
 		return err
 	}
-	left := stored.Summary.LeftOut
-	if left.Edges+left.Waiting == 0 {
+	leftOut := stored.Summary.LeftOut
+	if leftOut.Edges+leftOut.Waiting == 0 {
 		return nil
 	}
 	_, err := fmt.Fprintf(o.Out, "\nThe report leaves out %s and %s: %s\n",
-		text.Count(int(left.Edges), "row")+" of dependencies", text.Count(int(left.Waiting), "row")+" of waits", o.source.Command(liveSummary))
+		text.Count(int(leftOut.Edges), "row")+" of dependencies", text.Count(int(leftOut.Waiting), "row")+" of waits", o.source.Command(liveSummary))
 	return err
 }
 

@@ -127,7 +127,7 @@ func (p *printer) storedStep(stored *dependencyv1alpha1.FleetCause, item *report
 	}
 	todo := next(p.fleet, item)
 	namesExamples := len(stored.Examples) > 1 && strings.Contains(todo.run, ","+stored.Examples[1])
-	if other := int(stored.Clusters) - len(stored.Examples); namesExamples && other > 0 {
+	if otherClusters := int(stored.Clusters) - len(stored.Examples); namesExamples && otherClusters > 0 {
 		note := fmt.Sprintf("the command is for %d of %d managed clusters: %s names all", len(stored.Examples), stored.Clusters, p.source.Command(live))
 		if todo.note != "" {
 			note = todo.note + ". Also, " + note
@@ -151,11 +151,11 @@ func (p *printer) printStoredCauses(stored *report.FleetReport, steps []step) er
 		lines = append(lines, "", p.storedParagraph(&stored.RootCauses[i], &p.causes.Items[i], steps[i], i+1))
 	}
 	otherSteps = append(otherSteps, leavingSteps(stored)...)
-	if left := stored.Summary.LeftOut.RootCauses; left > 0 {
-		otherSteps = append(otherSteps, step{note: text.Count(int(left), "more root cause"), run: live})
+	if leftOut := stored.Summary.LeftOut.RootCauses; leftOut > 0 {
+		otherSteps = append(otherSteps, step{note: text.Count(int(leftOut), "more root cause"), run: live})
 	}
-	if left := stored.Summary.LeftOut.Unusable; left > 0 {
-		otherSteps = append(otherSteps, step{note: text.Count(int(left), "more declaration") + " cannot be used", run: live})
+	if leftOut := stored.Summary.LeftOut.Unusable; leftOut > 0 {
+		otherSteps = append(otherSteps, step{note: text.Count(int(leftOut), "more declaration") + " cannot be used", run: live})
 	}
 	for _, todo := range otherSteps {
 		lines = append(lines, "", p.screen.Wrap(todo.note, 0))

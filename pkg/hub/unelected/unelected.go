@@ -19,7 +19,7 @@ import (
 )
 
 // timing has the defaults of controller-runtime's leader election.
-var timing = leaderelection.LeaderElectionConfig{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}
+var timing = leaderelection.LeaderElectionConfig{LeaseDuration: 15 * time.Second, RenewDeadline: leadership.RenewDeadline, RetryPeriod: 2 * time.Second}
 
 // Holder holds the lease while no other process does. It acquires a lease that is free or expired, and releases it when it stops. The
 // process runs on without the lease.
@@ -29,7 +29,7 @@ type Holder struct {
 
 // New returns a holder. It calls held each time it acquires the lease, with a context that ends when the lease is lost.
 func New(config *rest.Config, lease types.NamespacedName, held func(context.Context)) (*Holder, error) {
-	lock, err := leadership.NewLock(config, lease, timing.RenewDeadline/2) // so that one request that hangs does not lose the lease
+	lock, err := leadership.NewLock(config, lease)
 	if err != nil {
 		return nil, err
 	}

@@ -20,15 +20,18 @@ import (
 // ErrReplaced is the error of Election.Confirm if another process leads.
 var ErrReplaced = errors.New("another process leads")
 
-// NewLock returns the lock by which this process takes part in the leader election. Its identity is unique. A request takes at most the
-// timeout.
-func NewLock(config *rest.Config, lease types.NamespacedName, timeout time.Duration) (*resourcelock.LeaseLock, error) {
+// RenewDeadline is the time in which a leader has to renew its lease. It is the default of controller-runtime.
+const RenewDeadline = 10 * time.Second
+
+// NewLock returns the lock by which this process takes part in the leader election. Its identity is unique. The timeout of its requests is
+// half of RenewDeadline, so that one request that hangs does not lose the lease.
+func NewLock(config *rest.Config, lease types.NamespacedName) (*resourcelock.LeaseLock, error) {
 	hostname, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("name the holder of lease %s: %w", lease, err)
 	}
 	config = rest.AddUserAgent(config, "leader-election")
-	config.Timeout = timeout
+	config.Timeout = RenewDeadline / 2
 	leases, err := coordinationv1client.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("create client for lease %s: %w", lease, err)
@@ -46,6 +49,15 @@ type Election struct {
 	Lease  types.NamespacedName
 	// Identity is the name of this process as the holder of the lease. It is empty without leader election.
 	Identity string
+}
+
+// ElectionBy returns the part of this process in the leader election by a lock.
+func ElectionBy(lock *resourcelock.LeaseLock) Election {
+	return Election{
+		Leases:   lock.Client,
+		Lease:    types.NamespacedName{Namespace: lock.LeaseMeta.Namespace, Name: lock.LeaseMeta.Name},
+		Identity: lock.Identity(),
+	}
 }
 
 // Confirm returns ErrReplaced if another process holds the lease. A process that was suspended notices only some seconds later that it leads

@@ -3,7 +3,6 @@ package leadership
 import (
 	"errors"
 	"testing"
-	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,7 +52,7 @@ func TestConfirm(t *testing.T) {
 func TestEachLockHasAnIdentityOfItsOwn(t *testing.T) {
 	identities := map[string]bool{}
 	for range 2 {
-		lock, err := NewLock(&rest.Config{}, types.NamespacedName{Namespace: "interlock-system", Name: "lease"}, time.Second)
+		lock, err := NewLock(&rest.Config{}, types.NamespacedName{Namespace: "interlock-system", Name: "lease"})
 		if err != nil {
 			t.Fatal(err)
 		}
