@@ -49,8 +49,7 @@ func TestRemovals(t *testing.T) {
 				"1. store is being removed, and not available: ManagedClusterAddOnLeaseUpdated\n",
 				"note       store on stopped is being removed since 2026-08-01T09:05:00Z, and the finalizers " +
 					"dependency.addon.open-cluster-management.io/wait-for-dependents, example.com/backup hold it. Interlock removes its finalizer " +
-					"once no " +
-					"add-on on the cluster requires store.",
+					"once the add-ons that require it and are being removed too are gone",
 				"1 managed cluster is being detached, and left out: 'detached'\n",
 				"store on held is being removed since 2026-08-01T09:05:00Z, and the finalizer example.com/backup holds it. 'app' will not work " +
 					"without it\n",

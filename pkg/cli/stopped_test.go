@@ -142,3 +142,23 @@ func TestThePlanThatWhyRecommends(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
+
+// TestInstallationsThatWaitAreNoted tests that status --waiting names what waits for something else than dependencies.
+func TestInstallationsThatWaitAreNoted(t *testing.T) {
+	content := requestingInstallation()
+	for name, reason := range map[string]string{"b": "Refused", "c": "NeedsApproval", "d": "NeedsApproval", "e": "Installed"} {
+		stored := dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}}
+		stored.Status.Phase = dependencyv1alpha1.PhaseInstalled
+		stored.Status.Conditions = []metav1.Condition{{Type: dependencyv1alpha1.ConditionInstalled, Reason: reason}}
+		content.Installations = append(content.Installations, stored)
+	}
+	const note = "The next step of 3 add-ons of Interlock waits: NeedsApproval (2), Refused (1). kubectl get addoninstallations -A shows them."
+	for args, want := range map[string]bool{
+		"status --waiting": true, "status --waiting -n c1": true, "status": false, "status --waiting -o json": false,
+		"status --waiting -n none": false,
+	} {
+		if got := run(t, append(strings.Fields(args), "--from", file(t, content))...); strings.Contains(got, note) != want {
+			t.Errorf("%s prints\n%s", args, got)
+		}
+	}
+}

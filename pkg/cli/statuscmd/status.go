@@ -193,6 +193,9 @@ func (o *options) run(ctx context.Context) error {
 	if err := o.print(rows, len(allRows), readTime); err != nil {
 		return err
 	}
+	if err := o.noteInstallations(ctx); err != nil {
+		return err
+	}
 	o.noteWithoutInterlock(ctx, allRows)
 	if o.check && slices.ContainsFunc(rows, Row.Unsatisfied) {
 		return fmt.Errorf("%w: %s", ErrUnsatisfied, o.source.Command(o.whyCommand()))

@@ -55,7 +55,8 @@ func removing(fleetState *snapshot.Snapshot, addOn, cluster string) step {
 	}
 	next.note = fmt.Sprintf("%s on %s is %s", addOn, text.Name(cluster), deletion)
 	if slices.Contains(installed.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) {
-		next.note += ". Interlock removes its finalizer once no add-on on the cluster requires " + addOn
+		next.note += ". Interlock removes its finalizer once the add-ons that require it and are being removed too are gone, " +
+			"after 10 minutes at the latest"
 	} else if len(installed.Finalizers) > 0 {
 		next.note += ". The component that set it has to remove it"
 	}

@@ -65,7 +65,8 @@ func Accept(ctx context.Context, hub *ocm.Hub, name string, labels map[string]st
 	GinkgoHelper()
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 	cluster.Spec.HubAcceptsClient = true
-	Expect(hub.Client.Create(ctx, cluster)).To(Succeed())
+	// A cluster of that name may still be deleted: by the attempt before, for instance.
+	Eventually(func() error { return hub.Client.Create(ctx, cluster) }).Should(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, cluster)) })
 	Eventually(func() error { return hub.Client.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}) }).Should(Succeed())
 	Reach(ctx, hub, name, metav1.ConditionTrue)
