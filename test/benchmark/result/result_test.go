@@ -122,7 +122,7 @@ func TestChartsAreTheSameForTheSameFigures(t *testing.T) {
 	if string(first) != string(second) {
 		t.Error("drawn twice, it is not the same")
 	}
-	for _, text := range []string{"<svg", "Over the size", "clusters", "seconds", "Interlock"} {
+	for _, text := range []string{"<svg", "Over the size", "clusters", "seconds", "Interlock", "sans-serif"} {
 		if !strings.Contains(string(first), text) {
 			t.Errorf("it does not show %q", text)
 		}
