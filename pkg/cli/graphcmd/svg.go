@@ -84,7 +84,7 @@ func describe(graph *report.Graph) string {
 func layoutNodes(graph *report.Graph) []layered.Node {
 	nodes := make([]layered.Node, 0, len(graph.Nodes))
 	for i := range graph.Nodes {
-		lines := label(&graph.Nodes[i])
+		lines := signed(&graph.Nodes[i])
 		width := float64(textWidth(text.Cut(lines[0], maxName), nameSize) * 1.06) // bold
 		for _, line := range lines[1:] {
 			width = max(width, textWidth(line, smallSize))
@@ -138,14 +138,10 @@ func boxOf(graph *report.Graph, drawing layered.Drawing, name string) layered.Bo
 
 // node draws a box with its label.
 func (l *lines) node(node *report.GraphNode, box layered.Box) {
-	color := fill(node)
-	if color == "" {
-		color = "white"
-	}
 	l.add(`<g><title>%s</title>`, escape(text.Name(node.Name)))
 	l.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6" fill="%s" stroke="#57606a"/>`,
-		box.X-box.Width/2, box.Y-box.Height/2, box.Width, box.Height, color)
-	label := label(node)
+		box.X-box.Width/2, box.Y-box.Height/2, box.Width, box.Height, stateOf(node).color)
+	label := signed(node)
 	y := box.Y - lineStep*float64(len(label)-1)/2 + nameSize*0.36
 	l.text(box.X, y, "middle", nameSize, "#1f2328", text.Cut(label[0], maxName), ` font-weight="bold"`)
 	for i, line := range label[1:] {
@@ -219,12 +215,11 @@ func (l *lines) arrow(tip layered.Point, direction float64, color string) {
 // legend explains colors and lines.
 func (l *lines) legend(y float64) {
 	x := margin
-	for _, box := range []struct{ color, meaning string }{
-		{working, "available"}, {failing, "not available somewhere"}, {unknown, "not known"}, {"white", "not installed, or no add-on"},
-	} {
-		l.add(`<rect x="%.1f" y="%.1f" width="16" height="12" rx="3" fill="%s" stroke="#57606a"/>`, x, y-10, box.color)
-		l.text(x+22, y, "start", smallSize, quiet, box.meaning, "")
-		x += 22 + textWidth(box.meaning, smallSize) + 16
+	for _, state := range []state{working, failing, unknown, absent} {
+		meaning := strings.TrimSpace(state.sign + " " + state.meaning)
+		l.add(`<rect x="%.1f" y="%.1f" width="16" height="12" rx="3" fill="%s" stroke="#57606a"/>`, x, y-10, state.color)
+		l.text(x+22, y, "start", smallSize, quiet, meaning, "")
+		x += 22 + textWidth(meaning, smallSize) + 16
 	}
 	x, y = margin, y+22
 	for _, line := range []struct{ color, dashes, meaning string }{

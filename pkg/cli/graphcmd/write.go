@@ -10,12 +10,17 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Colors of add-ons and edges.
-const (
-	working = "#d4edda"
-	failing = "#f8d7da"
-	unknown = "#e2e3e5"
-	broken  = "#c0392b"
+// broken is the color of an edge that fails.
+const broken = "#c0392b"
+
+// state is the state of an add-on on all managed clusters. Its sign tells it apart without its color.
+type state struct{ color, sign, meaning string }
+
+var (
+	working = state{"#d4edda", "✓", "available"}
+	failing = state{"#f8d7da", "✗", "not available somewhere"}
+	unknown = state{"#e2e3e5", "?", "not known"}
+	absent  = state{"white", "", "not installed, or no add-on"}
 )
 
 // lines writes text line by line. It keeps the first error.
@@ -37,9 +42,9 @@ func mermaid(out io.Writer, graph *report.Graph) error {
 	for i := range graph.Nodes {
 		node := &graph.Nodes[i]
 		ids[node.Name] = fmt.Sprintf("n%d", i)
-		l.add(`  %s["%s"]`, ids[node.Name], escaped.Replace(strings.Join(label(node), "\n")))
-		if color := fill(node); color != "" {
-			l.add("  style %s fill:%s", ids[node.Name], color)
+		l.add(`  %s["%s"]`, ids[node.Name], escaped.Replace(strings.Join(signed(node), "\n")))
+		if state := stateOf(node); state != absent {
+			l.add("  style %s fill:%s", ids[node.Name], state.color)
 		}
 	}
 	for i := range graph.Edges {
@@ -69,9 +74,9 @@ func dot(out io.Writer, graph *report.Graph) error {
 	l.add(`  rankdir=LR; node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica"]; edge [fontname="Helvetica"];`)
 	for i := range graph.Nodes {
 		node := &graph.Nodes[i]
-		attributes := fmt.Sprintf("label=%q", strings.Join(label(node), "\n"))
-		if color := fill(node); color != "" {
-			attributes += fmt.Sprintf(", fillcolor=%q", color)
+		attributes := fmt.Sprintf("label=%q", strings.Join(signed(node), "\n"))
+		if state := stateOf(node); state != absent {
+			attributes += fmt.Sprintf(", fillcolor=%q", state.color)
 		}
 		l.add("  %q [%s];", node.Name, attributes)
 	}
@@ -111,10 +116,17 @@ func label(node *report.GraphNode) []string {
 	return append(label, strings.Join(counts, ", "))
 }
 
-func fill(node *report.GraphNode) string {
+// signed returns the lines of a node with the sign of its state.
+func signed(node *report.GraphNode) []string {
+	label := label(node)
+	label[0] = strings.TrimSpace(stateOf(node).sign + " " + label[0])
+	return label
+}
+
+func stateOf(node *report.GraphNode) state {
 	switch {
 	case node.Kind != report.NodeAddOn || node.Clusters == 0:
-		return ""
+		return absent
 	case node.Failing > 0:
 		return failing
 	case node.Held > 0 && node.Working == 0:
