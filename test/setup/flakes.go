@@ -7,12 +7,14 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// Ginkgo prints the failures of a spec only if its last attempt fails. A flake would leave no trace of its cause.
+// Ginkgo prints the failure of a spec's last attempt only. The failures of the attempts before would leave no trace of their
+// cause. A flake passes in the end.
 var _ = ReportAfterEach(func(report SpecReport) {
-	if !report.State.Is(types.SpecStatePassed) {
-		return
+	word := "ATTEMPT"
+	if report.State.Is(types.SpecStatePassed) {
+		word = "FLAKE"
 	}
 	for _, failed := range report.AdditionalFailures {
-		fmt.Printf("FLAKE %s\n%s\n%s\n", report.FullText(), failed.Failure.Location, failed.Failure.Message)
+		fmt.Printf("%s %s\n%s\n%s\n", word, report.FullText(), failed.Failure.Location, failed.Failure.Message)
 	}
 })

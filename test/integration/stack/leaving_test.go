@@ -25,6 +25,10 @@ func whileClustersLeave(ctx context.Context) {
 	GinkgoHelper()
 	run := nameOf(*firstSeed + uint64(*runs))
 	lostCluster, detachedCluster := clusters[1], clusters[2]
+	if attempt := CurrentSpecReport().NumAttempts; attempt > 1 { // those have left
+		lostCluster, detachedCluster = fmt.Sprintf("lost-%d", attempt), fmt.Sprintf("detached-%d", attempt)
+		join(ctx, lostCluster, detachedCluster)
+	}
 	register(ctx, run, registrations(run))
 	for _, cluster := range []string{lostCluster, detachedCluster} {
 		Expect(hub.Client.Create(ctx, addOn(cluster, runName(portal, run)))).To(Succeed())

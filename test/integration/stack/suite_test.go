@@ -55,7 +55,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	deployment, plugin = interlock.Deploy(ctx, hub), setup.Program("kubectl-addon")
 	managers, webhook = []*interlock.Running{manage(), manage()}, deployment.Serve("--lifecycle")
 	DeferCleanup(func() error { return errors.Join(managers[0].Kill(), managers[1].Kill(), webhook.Kill()) })
-	join(ctx)
+	join(ctx, clusters...)
 	var withAgent []*ocm.ManagedCluster
 	for _, name := range agentClusters {
 		withAgent = append(withAgent, managed[name])
@@ -66,19 +66,19 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	probe(ctx)
 }, NodeTimeout(5*time.Minute))
 
-// join has all managed clusters join the hub.
-func join(ctx context.Context) {
+// join has managed clusters join the hub.
+func join(ctx context.Context, names ...string) {
 	GinkgoHelper()
-	members := make([]*ocm.ManagedCluster, len(clusters))
+	members := make([]*ocm.ManagedCluster, len(names))
 	var joins errgroup.Group
-	for i, name := range clusters {
+	for i, name := range names {
 		joins.Go(func() (err error) {
 			members[i], err = hub.Join(ctx, name, ocm.JoinOptions{WorkAgent: true, AddOnLeaseInterval: 2 * time.Second, LeaseDurationSeconds: 2})
 			return err
 		})
 	}
 	Expect(joins.Wait()).To(Succeed())
-	for i, name := range clusters {
+	for i, name := range names {
 		managed[name] = members[i]
 		ocmsuite.RunWorkloads(members[i])
 	}
