@@ -76,3 +76,15 @@ func TestLintReadsPipe(t *testing.T) {
 		t.Errorf("exit code %d, no %q in %s%s", code, want, out, errOut)
 	}
 }
+
+func TestLintNamesStandardInput(t *testing.T) {
+	streams, stdin, out, errOut := genericiooptions.NewTestIOStreams()
+	stdin.WriteString("apiVersion: addon.open-cluster-management.io/v1alpha1\nkind: ClusterManagementAddOn\nmetadata: {name: a}\n" +
+		"spec:\n  installStrategy: {type: Manual}\n  dependencies: [{name: b, version: ^^1}]\n")
+	command := NewCommand(streams)
+	command.SetArgs([]string{"lint", "-"})
+	code := cmdline.Run(t.Context(), command, errOut)
+	if want := "standard input:6: a: error: spec.dependencies[0].version"; code != cmdline.ExitError || !strings.HasPrefix(out.String(), want) {
+		t.Errorf("exit code %d, no %q in %s%s", code, want, out, errOut)
+	}
+}

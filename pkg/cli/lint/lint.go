@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
+	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/report"
@@ -146,7 +147,7 @@ func (o *options) show(files *manifest.Files) error {
 	}
 	screen := terminal.ScreenOf(o.Out)
 	for _, finding := range o.result.Items {
-		location := text.OneLine(finding.Path)
+		location := text.OneLine(fileerror.Name(finding.Path))
 		if finding.Line > 0 {
 			location = fmt.Sprintf("%s:%d", location, finding.Line)
 		}
