@@ -54,6 +54,7 @@ var scenarios = []scenario{
 	{"15", "A policy overrides an edge on all clusters, and is deleted", policyMethod, hubOnly, policy, false},
 	{"16", "Protection: reviews of deletions", removalsMethod, hubOnly, removals, false},
 	{"17", "10,000 AddOnInstallations", installationsMethod, hubOnly, installations, true},
+	{"18", "kubectl addon why from the report on the fleet", fleetReportMethod, hubOnly, fleetReport, false},
 	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage, false},
 	{"2a", "The same as 2, with agents", edgeMethod, withAgents, edge, false},
 	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet, false},
