@@ -66,7 +66,7 @@ var (
 	graftRights  = []string{"update customresourcedefinitions clustermanagementaddons.addon.open-cluster-management.io"}
 	reportRights = []string{
 		"get addondependencyreports *", "create addondependencyreports *", "patch addondependencyreports *",
-		"get addonfleetreports fleet", "create addonfleetreports fleet", "patch addonfleetreports fleet",
+		"create addonfleetreports fleet", "patch addonfleetreports fleet",
 	}
 	lifecycleRights = []string{
 		"patch managedclusteraddons *", "create managedclusteraddons *", "delete managedclusteraddons *", "get namespaces *",

@@ -151,7 +151,8 @@ func (h hostile) send(ctx context.Context, connection net.Conn) {
 		_, _ = io.Copy(io.Discard, connection) // until the server closes the connection
 		return
 	}
-	header := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", h.path, len(h.body))
+	header := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n",
+		h.path, len(h.body))
 	if h.header > 0 {
 		header += "X-Long: " + strings.Repeat("x", h.header) + "\r\n"
 	}
