@@ -84,7 +84,8 @@ func TestLintNamesStandardInput(t *testing.T) {
 	command := NewCommand(streams)
 	command.SetArgs([]string{"lint", "-"})
 	code := cmdline.Run(t.Context(), command, errOut)
-	if want := "standard input:6: a: error: spec.dependencies[0].version"; code != cmdline.ExitError || !strings.HasPrefix(out.String(), want) {
+	want := "standard input:6: a: error: spec.dependencies[0].version"
+	if code != cmdline.ExitError || !strings.HasPrefix(out.String(), want) {
 		t.Errorf("exit code %d, no %q in %s%s", code, want, out, errOut)
 	}
 }
