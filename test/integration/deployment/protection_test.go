@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -130,7 +131,15 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 	}}
 	Expect(admin.Create(ctx, dependent)).To(Succeed())
 	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: dependent.Name}}
-	Eventually(answer(address, protector.Path, "", "CREATE", "object", addOn)).Should(ContainSubstring(
+	review := answer(address, protector.Path, "", "CREATE", "object", addOn)
+	Eventually(func() (string, error) {
+		// OCM removes it if its cache had the Placement in the registration before the Placement's decision.
+		needed := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "needed"}}
+		if err := admin.Create(ctx, needed); err != nil && !apierrors.IsAlreadyExists(err) {
+			return "", err
+		}
+		return review()
+	}).Should(ContainSubstring(
 		"add-on 'choosy' on cluster " + cluster + " contradicts what it needs: Required addon 'needed' is not installed or not available in"))
 	Eventually(requests.used(webhookUser, "get", "managedclusterfacts")).Should(BeTrue())
 	Eventually(requests.used(webhookUser, "get", "addontemplates")).Should(BeTrue())
