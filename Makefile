@@ -77,7 +77,7 @@ node: control-plane ## build what else a real node consists of, for e2e
 	@$(BINARIES) controller-manager node
 
 .PHONY: generate
-generate: tools-present ## write deepcopy methods, manifests/crds and docs/cli.md
+generate: tools-present ## write deepcopy methods, manifests/crds, pages of alerts and docs/cli.md
 	@hack/generate.sh
 
 .PHONY: tidy

@@ -18,3 +18,8 @@ var (
 //go:embed hub/clusterrole.yaml hub/role.yaml hub/webhook-clusterrole.yaml hub/webhook-role.yaml
 //go:embed hub/lifecycle-clusterrole.yaml hub/graft-clusterrole.yaml hub/guard-policy-clusterrole.yaml hub/guard-webhook-clusterrole.yaml
 var Roles embed.FS
+
+// Runbook is a ConfigMap with the pages of alerts, verdicts and reasons.
+//
+//go:embed alerts/runbook.yaml
+var Runbook []byte

@@ -48,6 +48,7 @@ var outputs = []struct {
 	{"LockVerification", "verify", verify.Verification{}, "verify " + resolvable},
 	{"RemovalPlan", "uninstall --plan", report.RemovalPlan{}, "uninstall application-portal --cluster cluster1 --plan"},
 	{"RootCauses", "why", report.RootCauses{}, "why"},
+	{"Runbook", "runbook", report.Runbook{}, "runbook InterlockDown"},
 	{"Rows", "status", []statuscmd.Row{}, "status -A"},
 	{"Timeline", "events", report.Timeline{}, "events"},
 }

@@ -30,5 +30,5 @@ cp deploy/lifecycle/{clusterrolebinding,webhook-configuration}.yaml "$files/life
 cp deploy/agent-addon/{clusterrolebinding,addontemplate,clustermanagementaddon}.yaml "$files/agent-addon/"
 cp deploy/plugin-reader/{clusterrole,role}.yaml "$files/plugin-reader/"
 cp deploy/servicemonitor/servicemonitor.yaml "$files/servicemonitor/"
-cp deploy/alerts/prometheusrule.yaml "$files/alerts/"
+cp deploy/alerts/{prometheusrule,runbook}.yaml "$files/alerts/"
 cp deploy/dashboard/interlock.json "$files/dashboard/"

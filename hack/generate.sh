@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes every generated file: deepcopy methods, CRDs, the chart's files from the kustomize bases, and docs/cli.md.
+# Writes every generated file: deepcopy methods, CRDs, the pages of alerts, the chart's files from the kustomize bases, and docs/cli.md.
 # For the next OCM version: bump open-cluster-management.io/api in go.mod, then run this.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,6 +22,8 @@ controller_gen crd "output:crd:dir=$schemas"
 mkdir -p manifests/crds
 rm -f manifests/crds/*.yaml
 go run ./hack/crds -schemas "$schemas" -out manifests/crds -fields pkg/dependency/declaration/schema/fields.json
+echo "generate: pages of alerts"
+go run ./hack/runbook
 echo "generate: files of the chart"
 hack/copy-into-chart.sh
 echo "generate: docs/cli.md"

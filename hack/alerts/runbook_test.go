@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-const runbook = "https://github.com/open-cluster-management-io/interlock/blob/main/docs/runbook.md#"
+	"sigs.k8s.io/yaml"
+)
 
 var (
 	headings = regexp.MustCompile("(?m)^### `?([A-Za-z]+)`?$")
@@ -21,6 +21,10 @@ func TestEveryAlertIsComplete(t *testing.T) {
 		body, _, _ := strings.Cut(page[match[1]:], "\n### ")
 		body, _, _ = strings.Cut(body, "\n## ")
 		sections[strings.ToLower(page[match[2]:match[3]])] = body
+	}
+	var pages struct{ Data map[string]string }
+	if err := yaml.Unmarshal([]byte(read(t, "deploy/alerts/runbook.yaml")), &pages); err != nil {
+		t.Fatal(err)
 	}
 	_, groups := ruleFile(t)
 	for _, group := range groups.Groups {
@@ -36,13 +40,15 @@ func TestEveryAlertIsComplete(t *testing.T) {
 					t.Errorf("%s has no %s", rule.Alert, annotation)
 				}
 			}
-			anchor, ok := strings.CutPrefix(rule.Annotations["runbook_url"], runbook)
-			if !ok || anchor != strings.ToLower(rule.Alert) {
-				t.Errorf("%s has the runbook %q", rule.Alert, rule.Annotations["runbook_url"])
+			if !strings.HasPrefix(rule.Annotations["runbook"], "kubectl addon runbook "+rule.Alert+";") {
+				t.Errorf("%s has the runbook %q", rule.Alert, rule.Annotations["runbook"])
 			}
-			for _, part := range []string{"**Meaning.**", "**Look.**", "**Repair.**"} {
-				if !strings.Contains(sections[anchor], part) {
+			for _, part := range []string{"Meaning.", "Look.", "Repair."} {
+				if !strings.Contains(sections[strings.ToLower(rule.Alert)], "**"+part+"**") {
 					t.Errorf("docs/runbook.md has no %s of %s", part, rule.Alert)
+				}
+				if !strings.Contains(pages.Data[rule.Alert], "\n"+part) {
+					t.Errorf("deploy/alerts/runbook.yaml has no %s of %s", part, rule.Alert)
 				}
 			}
 		}

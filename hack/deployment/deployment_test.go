@@ -77,7 +77,7 @@ func TestChartAndKustomizeInstallTheSameAlertsAndDashboard(t *testing.T) {
 	defaults, _ := chart(t, "")
 	release, _ := chart(t, "{alerts: {enabled: true}, dashboard: {enabled: true}}")
 	requireSame(t, base(t, "../../deploy/alerts"), release.except(append(defaults.keys(), "ConfigMap/"+namespace+"/interlock-dashboard")...))
-	requireSame(t, base(t, "../../deploy/dashboard"), release.except(append(defaults.keys(), "PrometheusRule/"+namespace+"/interlock")...))
+	requireSame(t, base(t, "../../deploy/dashboard"), release.except(append(defaults.keys(), "PrometheusRule/"+namespace+"/interlock", "ConfigMap/"+namespace+"/interlock-runbook")...))
 }
 
 func TestOnlyTheHooksOfAnUninstallationRemainAfterIt(t *testing.T) {
@@ -177,7 +177,7 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		"dashboard": {
 			"{dashboard: {enabled: true, labels: {grafana_dashboard: null, mine: 'yes'}}, alerts: {runbook: 'https://wiki.example.com/interlock'}}",
 			"ConfigMap/" + namespace + "/interlock-dashboard",
-			[]string{"mine: \"yes\"", "interlock.json: |", `"url": "https://wiki.example.com/interlock",`},
+			[]string{"mine: \"yes\"", "interlock.json: |", `"url": "https://wiki.example.com/interlock"`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

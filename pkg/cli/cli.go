@@ -29,6 +29,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/push"
 	"open-cluster-management.io/interlock/pkg/cli/reportcmd"
 	"open-cluster-management.io/interlock/pkg/cli/resolve"
+	"open-cluster-management.io/interlock/pkg/cli/runbook"
 	"open-cluster-management.io/interlock/pkg/cli/snapshotcmd"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/statuscmd"
@@ -103,6 +104,7 @@ func groupsOf(from *source.Source, streams genericiooptions.IOStreams) templates
 	}{
 		{"Troubleshooting Commands:", []verb{
 			why.NewCommand, statuscmd.NewCommand, tree.NewCommand, graphcmd.NewCommand, eventscmd.NewCommand, reportcmd.NewCommand, doctor.NewCommand,
+			runbook.NewCommand,
 		}},
 		{"Planning Commands:", []verb{impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand}},
 		{"Installation Commands:", []verb{install.NewCommand, uninstallcmd.NewCommand, wait.NewCommand}},

@@ -31,6 +31,7 @@ func Register(root *cobra.Command, src *source.Source) {
 	flag(root, "color", cobra.FixedCompletions(terminal.ColorModes, cobra.ShellCompDirectiveNoFileComp))
 	for _, verb := range root.Commands() {
 		switch {
+		case verb.ValidArgsFunction != nil: // its own
 		case strings.Contains(verb.Use, "ADDON"):
 			names := c.complete(c.addOns, "")
 			verb.ValidArgsFunction = func(command *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

@@ -127,9 +127,3 @@ readinessProbe:
 {{- end }}
 {{ toYaml $object }}
 {{- end }}
-
-{{/* A file that links the runbook, with the address of your copy. The arguments are the root and the path of the file. */}}
-{{- define "interlock.fileWithRunbook" -}}
-{{- $runbook := "https://github.com/open-cluster-management-io/interlock/blob/main/docs/runbook.md" }}
-{{- .root.Files.Get .path | replace $runbook (default $runbook .root.Values.alerts.runbook) }}
-{{- end }}
