@@ -5,7 +5,9 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"log"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -360,6 +362,83 @@ func TestPushCopiesTheIndexAsItIs(t *testing.T) {
 	if err := validate.Index(pushed); err != nil {
 		t.Error(err)
 	}
+}
+
+// A registry may serve the list of referrers, or has it under a tag.
+func TestPushAttachesTheBillsToTheirImages(t *testing.T) {
+	for kind, options := range map[string][]registry.Option{
+		"a registry with the referrers API":    {registry.WithReferrersSupport(true)},
+		"a registry without the referrers API": nil,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			server := httptest.NewServer(registry.New(append(options, registry.Logger(log.New(io.Discard, "", 0)))...))
+			defer server.Close()
+			o := hello(t)
+			o.push, o.insecure = true, true
+			o.images[0].Repository = strings.TrimPrefix(server.URL, "http://") + "/mirror/hello"
+			makeAll(t, o)
+			tag, err := name.NewTag(o.images[0].Reference(), name.Insecure)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pushed, err := remote.Index(tag)
+			if err != nil {
+				t.Fatal(err)
+			}
+			manifest, err := pushed.IndexManifest()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(manifest.Manifests) < 2 {
+				t.Fatalf("platforms %v", manifest.Manifests)
+			}
+			for _, single := range manifest.Manifests {
+				file := fmt.Sprintf("hello_%s_%s.cdx.json", single.Platform.OS, single.Platform.Architecture)
+				want, err := os.ReadFile(filepath.Join(o.out, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := attached(t, o.images[0].Repository, single.Digest); got != string(want) {
+					t.Errorf("%s is not attached to %s, but %q", file, single.Digest, got)
+				}
+			}
+		})
+	}
+}
+
+// attached returns the content of the only artifact that refers to an image.
+func attached(t *testing.T, repository string, digest v1.Hash) string {
+	t.Helper()
+	target, err := name.NewRepository(repository, name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	referrers, err := remote.Referrers(target.Digest(digest.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := referrers.IndexManifest()
+	if err != nil || len(list.Manifests) != 1 || list.Manifests[0].ArtifactType != "application/vnd.cyclonedx+json" {
+		t.Fatalf("referrers %+v (%v)", list, err)
+	}
+	artifact, err := remote.Image(target.Digest(list.Manifests[0].Digest.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := artifact.Layers()
+	if err != nil || len(layers) != 1 {
+		t.Fatalf("layers %v (%v)", layers, err)
+	}
+	reader, err := layers[0].Compressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	content, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 func TestPushWantsARegistry(t *testing.T) {

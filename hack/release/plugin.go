@@ -23,6 +23,9 @@ import (
 //go:embed krew.yaml.tmpl
 var krew string
 
+// krewFile is the manifest. krew's naming guide wants a vendor's prefix, and no general name such as addon.
+const krewFile = "krew-ocm-addon.yaml"
+
 // download is the plugin for one platform, in the terms of krew's manifest.
 type download struct {
 	System, Architecture, Program, File, URL, SHA256 string
@@ -48,7 +51,7 @@ func (o *order) writePlugin(ctx context.Context) error {
 	if err := parsed.Execute(&manifest, map[string]any{"Version": o.tag, "Homepage": o.source, "Downloads": downloads}); err != nil {
 		return err
 	}
-	return o.write("krew-addon.yaml", manifest.String())
+	return o.write(krewFile, manifest.String())
 }
 
 func (o *order) writePluginFor(ctx context.Context, platform program.Platform) (download, error) {

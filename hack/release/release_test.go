@@ -130,7 +130,7 @@ func TestAReleaseIsComplete(t *testing.T) {
 	want := []string{
 		"addon-agent.tar", "addon-agent_linux_amd64.cdx.json", "addon-agent_linux_arm64.cdx.json",
 		"addon-manager.tar", "addon-manager_linux_amd64.cdx.json", "addon-manager_linux_arm64.cdx.json",
-		"install.yaml", "interlock-1.2.3.tgz", "krew-addon.yaml",
+		"install.yaml", "interlock-1.2.3.tgz", "krew-ocm-addon.yaml",
 		"kubectl-addon_linux_amd64.cdx.json", "kubectl-addon_linux_amd64.tar.gz",
 		"kubectl-addon_windows_amd64.cdx.json", "kubectl-addon_windows_amd64.zip",
 		"release-notes.md", "uninstall.yaml",
@@ -155,18 +155,18 @@ func TestThePluginsArchivesAreAsKrewWantsThem(t *testing.T) {
 		APIVersion, Kind string
 		Metadata         struct{ Name string }
 		Spec             struct {
-			Version, Homepage, ShortDescription, Description string
+			Version, Homepage, Caveats, ShortDescription, Description string
 			Platforms                                        []struct {
 				Selector         struct{ MatchLabels map[string]string }
 				URI, SHA256, Bin string
 			}
 		}
 	}
-	if err := yaml.UnmarshalStrict([]byte(content(t, o, "krew-addon.yaml")), &manifest); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(content(t, o, krewFile)), &manifest); err != nil {
 		t.Fatal(err)
 	}
 	if manifest.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || manifest.Kind != "Plugin" ||
-		manifest.Metadata.Name != "addon" || manifest.Spec.Version != "v1.2.3" || len(manifest.Spec.ShortDescription) > 50 {
+		manifest.Metadata.Name != "ocm-addon" || manifest.Spec.Version != "v1.2.3" || len(manifest.Spec.ShortDescription) > 50 {
 		t.Errorf("%+v", manifest)
 	}
 	if len(manifest.Spec.Platforms) != 2 {
@@ -186,6 +186,26 @@ func TestThePluginsArchivesAreAsKrewWantsThem(t *testing.T) {
 			if !slices.Contains(files, want) {
 				t.Errorf("%s has %q, but no %s", file, files, want)
 			}
+		}
+	}
+}
+
+// https://krew.sigs.k8s.io/docs/developer-guide/develop/naming-guide/
+func TestTheNameForKrewFollowsItsGuide(t *testing.T) {
+	name := regexp.MustCompile(`(?m)^  name: (.*)$`).FindStringSubmatch(krew)[1]
+	if !regexp.MustCompile(`^ocm(-[a-z0-9]+)+$`).MatchString(name) {
+		t.Errorf("%s: lower case with hyphens, after the prefix of the vendor", name)
+	}
+	// krew links the program under this name, with an underscore for each hyphen.
+	link := "kubectl-" + strings.ReplaceAll(name, "-", "_")
+	page, err := os.ReadFile("../../docs/kubectl-addon.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "ln -s " + link + ` "${KREW_ROOT:-$HOME/.krew}/bin/kubectl-addon"`
+	for where, text := range map[string]string{"docs/kubectl-addon.md": string(page), "the caveats": krew} {
+		if !strings.Contains(text, want) || !strings.Contains(text, "kubectl "+name) {
+			t.Errorf("%s: no %q, which gives the command kubectl addon", where, want)
 		}
 	}
 }

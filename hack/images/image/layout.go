@@ -43,8 +43,7 @@ func (i Image) WriteLayout(out string, built *Built) error {
 		return fmt.Errorf("write archive %s.tar: %w", folder, err)
 	}
 	for platform, content := range built.materials {
-		file := fmt.Sprintf("%s_%s_%s.cdx.json", folder, platform.System, platform.Architecture)
-		if err := os.WriteFile(file, content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(out, i.materialsFile(platform)), content, 0o644); err != nil {
 			return err
 		}
 	}
@@ -96,12 +95,13 @@ func addFile(writer *tar.Writer, header *tar.Header, path string) error {
 	return err
 }
 
-// Push copies the image to its registry, under all of its names.
+// Push copies the image and its bills of materials to its registry, under all of its names.
 func (i Image) Push(ctx context.Context, built *Built, insecure bool) error {
 	var options []name.Option
 	if insecure {
 		options = append(options, name.Insecure)
 	}
+	access := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
 	for _, fullName := range i.references() {
 		reference, err := name.NewTag(fullName, append(options, name.StrictValidation)...)
 		if err != nil {
@@ -110,9 +110,11 @@ func (i Image) Push(ctx context.Context, built *Built, insecure bool) error {
 		if strings.HasPrefix(fullName, "localhost/") {
 			return fmt.Errorf("%s is no registry: set -repository-prefix", fullName)
 		}
-		err = remote.WriteIndex(reference, built.Index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
-		if err != nil {
+		if err := remote.WriteIndex(reference, built.Index, access...); err != nil {
 			return fmt.Errorf("push %s: %w", reference, err)
+		}
+		if err := i.attachMaterials(reference.Context(), built, access...); err != nil {
+			return fmt.Errorf("%s: %w", reference, err)
 		}
 		fmt.Printf("images: pushed %s\n", reference)
 	}
