@@ -41,7 +41,7 @@ install_and_remove() {
   local helm="interlock --kubeconfig '$HUB_KUBECONFIG' --namespace interlock-system --wait"
   (cd test/e2e && INTERLOCK_DEPLOY_COMMAND="helm upgrade --install $helm oci://$registry/interlock/charts/interlock --version ${release#v} \
     --plain-http --create-namespace --timeout 10m --set graftCRDs=true,agent.install=true \
-    \${WEBHOOK_ADDRESS:+--set addonManager.args[0]=--webhook-address=\$WEBHOOK_ADDRESS}" \
+    \${WEBHOOK_ADDRESS:+--set addonManager.extraArgs[0]=--webhook-address=\$WEBHOOK_ADDRESS}" \
     INTERLOCK_UNINSTALL_COMMAND="helm uninstall $helm --timeout 10m" \
     "$bin/e2e.test" -test.v -test.timeout 30m -ginkgo.v -ginkgo.focus 'two ready replicas|has OCM install the agent|leaves nothing behind')
 
@@ -88,7 +88,7 @@ run_page() {
   commands "What is installed" "Without Helm"
   # The nodes have no DNS.
   helm upgrade interlock deploy/charts/interlock $values \
-    --set "addonManager.args[0]=--webhook-address=$(kubectl -n interlock-system get service interlock-webhook -o jsonpath='{.spec.clusterIP}'):443"
+    --set "addonManager.extraArgs[0]=--webhook-address=$(kubectl -n interlock-system get service interlock-webhook -o jsonpath='{.spec.clusterIP}'):443"
   commands "addon-agent on managed clusters" "spec.dependencies on a stock hub"
   kubectl -n cluster1 wait managedclusteraddon/interlock-agent --for=condition=Available --timeout 5m
   commands "spec.dependencies on a stock hub" "Reports on dependencies"

@@ -23,7 +23,7 @@ export E2E_LOGS=$bin/e2e-logs
 release="interlock --kubeconfig \"\$HUB_KUBECONFIG\" --namespace interlock-system --wait"
 export INTERLOCK_DEPLOY_COMMAND="'$bin/helm' upgrade --install $release '$PWD/deploy/charts/interlock' --create-namespace --timeout 10m \
   --set graftCRDs=true,agent.install=true,images.prefix=interlock.test/,images.tag=\$VERSION \
-  \${WEBHOOK_ADDRESS:+--set addonManager.args[0]=--webhook-address=\$WEBHOOK_ADDRESS}"
+  \${WEBHOOK_ADDRESS:+--set addonManager.extraArgs[0]=--webhook-address=\$WEBHOOK_ADDRESS}"
 export INTERLOCK_UNINSTALL_COMMAND="'$bin/helm' uninstall $release --timeout 10m"
 export OCM_OPERATOR=quay.io/open-cluster-management/registration-operator:$OCM_NEXT_VERSION
 

@@ -14,6 +14,10 @@ func TestFlagsOfTheWebhookAreDocumented(t *testing.T) {
 	cmdlinetest.FlagsAreDocumented(t, newWebhookCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager webhook")
 }
 
+func TestFlagsOfTheSmokeTestAreDocumented(t *testing.T) {
+	cmdlinetest.FlagsAreDocumented(t, newSmokeTestCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager smoke-test")
+}
+
 func TestFlagsOfTheUninstallationAreDocumented(t *testing.T) {
 	cmdlinetest.FlagsAreDocumented(t, newUninstallCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager uninstall")
 }

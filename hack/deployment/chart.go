@@ -39,9 +39,11 @@ func Render(namespace, values string) (release, hooks []string, err error) {
 			continue
 		}
 		for _, document := range documents(rendered[file]) {
-			if strings.Contains(document, "helm.sh/hook") {
+			switch {
+			case strings.Contains(document, "helm.sh/hook: test"): // only helm test creates these
+			case strings.Contains(document, "helm.sh/hook"):
 				hooks = append(hooks, document)
-			} else {
+			default:
 				release = append(release, document)
 			}
 		}

@@ -101,14 +101,14 @@ func TestValuesReachTheirObjects(t *testing.T) {
 		want        []string
 	}{
 		"images": {
-			"images: {prefix: mirror.test/ocm/, tag: v9, pullPolicy: Never, pullSecrets: [mirror]}",
+			"{images: {prefix: mirror.test/ocm/, tag: v9, pullPolicy: Never}, imagePullSecrets: [{name: mirror}]}",
 			"Deployment/" + namespace + "/interlock-webhook",
 			[]string{"image: mirror.test/ocm/addon-manager:v9", "imagePullPolicy: Never", "imagePullSecrets:\n      - name: mirror"},
 		},
 		"addon-manager": {
-			"addonManager: {replicas: 3, args: [--offline=strict], resources: {limits: {memory: 3Gi}}}",
+			"addonManager: {replicas: 3, extraArgs: [--offline=strict], resources: {limits: {memory: 3Gi}}, extraEnv: [{name: HTTPS_PROXY, value: p}]}",
 			"Deployment/" + namespace + "/interlock-addon-manager",
-			[]string{"replicas: 3", "- --offline=strict", "memory: 3Gi"},
+			[]string{"replicas: 3", "- --offline=strict", "memory: 3Gi", "- name: HTTPS_PROXY\n          value: p", "resource: limits.memory"},
 		},
 		"guard and graft": {
 			"{guard: \"off\", graftCRDs: true}", "Deployment/" + namespace + "/interlock-addon-manager",
@@ -149,13 +149,28 @@ func TestValuesReachTheirObjects(t *testing.T) {
 			[]string{"installStrategy:\n    type: Manual"},
 		},
 		"webhook": {
-			"webhook: {replicas: 4, stopAfterSeconds: 9, args: [--v=2]}", "Deployment/" + namespace + "/interlock-webhook",
-			[]string{"replicas: 4", "- --stop-after=9s", "- --v=2"},
+			"webhook: {replicas: 4, stopAfterSeconds: 9, extraArgs: [--v=2], extraEnv: [{name: A, value: b}]}", "Deployment/" + namespace + "/interlock-webhook",
+			[]string{"replicas: 4", "- --stop-after=9s", "- --v=2", "env:\n        - name: A\n          value: b"},
 		},
 		"nodes": {
 			"{nodeSelector: {role: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: high}",
 			"Deployment/" + namespace + "/interlock-addon-manager",
 			[]string{"nodeSelector:\n        role: infra", "- key: infra\n        operator: Exists", "priorityClassName: high"},
+		},
+		"pods": {
+			"{podAnnotations: {a: b}, podLabels: {team: x, app.kubernetes.io/name: mine}}", "Deployment/" + namespace + "/interlock-webhook",
+			[]string{"annotations:\n        a: b", "app.kubernetes.io/name: interlock-webhook\n        app.kubernetes.io/part-of: interlock", "team: x"},
+		},
+		"affinity": {
+			"affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}",
+			"Deployment/" + namespace + "/interlock-webhook",
+			[]string{"affinity:\n        nodeAffinity:\n          required"},
+		},
+		"spread": {
+			"topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]",
+			"Deployment/" + namespace + "/interlock-addon-manager",
+			[]string{"topologySpreadConstraints:\n      - labelSelector:\n          matchLabels:\n            app.kubernetes.io/name: interlock-addon-manager\n" +
+				"        maxSkew: 1\n        topologyKey: zone"},
 		},
 		"network": {
 			"networkPolicy: {apiServerPorts: [8443]}", "NetworkPolicy/" + namespace + "/interlock",
@@ -257,7 +272,11 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"images: {tag: 'v 1'}":                              "tag",
 		"networkPolicy: {apiServerPorts: [0]}":              "apiServerPorts",
 		"networkPolicy: {apiServerAddresses: [kubernetes]}": "apiServerAddresses",
-		"webhook: {args: [serve]}":                          "args",
+		"webhook: {extraArgs: [serve]}":                     "extraArgs",
+		"webhook: {extraEnv: [{value: a}]}":                 "name",
+		"imagePullSecrets: [mirror]":                        "imagePullSecrets",
+		"podLabels: {a: 1}":                                 "podLabels",
+		"topologySpreadConstraints: [{maxSkew: 1}]":         "topologyKey",
 		"webhook: {stopAfterSeconds: 90}":                   "maximum: got 90, want 25",
 		"serviceMonitor: {interval: often}":                 "interval",
 		"alerts: {runbook: wiki}":                           "runbook",

@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,9 +58,18 @@ func (o *order) packageChart(images images) (packagedChart, error) {
 		return packagedChart{}, err
 	}
 	chart.Metadata.Version, chart.Metadata.AppVersion = o.plain, o.plain
-	chart.Metadata.Annotations = map[string]string{annotation + "image-prefix": o.imagePrefix}
+	annotations := maps.Clone(chart.Metadata.Annotations)
+	annotations[annotation+"image-prefix"] = o.imagePrefix
+	var list strings.Builder
 	for _, img := range images {
-		chart.Metadata.Annotations[annotation+img.Name+"-digest"] = img.digest
+		annotations[annotation+img.Name+"-digest"] = img.digest
+		fmt.Fprintf(&list, "- name: %s\n  image: %s\n", img.Name, img.pinned())
+	}
+	annotations["artifacthub.io/images"] = list.String()
+	annotations["artifacthub.io/prerelease"] = strconv.FormatBool(strings.Contains(o.plain, "-"))
+	chart.Metadata.Annotations = annotations
+	if o.source != "" {
+		chart.Metadata.Home, chart.Metadata.Sources = o.source, []string{o.source}
 	}
 	date(chart, o.created())
 	file, err := util.Save(chart, o.out)

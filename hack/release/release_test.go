@@ -156,7 +156,7 @@ func TestThePluginsArchivesAreAsKrewWantsThem(t *testing.T) {
 		Metadata         struct{ Name string }
 		Spec             struct {
 			Version, Homepage, Caveats, ShortDescription, Description string
-			Platforms                                        []struct {
+			Platforms                                                 []struct {
 				Selector         struct{ MatchLabels map[string]string }
 				URI, SHA256, Bin string
 			}
@@ -281,7 +281,7 @@ func TestWhatIsPushedCanBeInstalledFromTheRegistry(t *testing.T) {
 		text string
 		want []string
 	}{
-		"the chart":      {rendered, []string{managers, managers, managers, agents}},
+		"the chart":      {rendered, []string{managers, managers, managers, managers, agents}},
 		"install.yaml":   {content(t, o, "install.yaml"), []string{managers, managers}},
 		"uninstall.yaml": {content(t, o, "uninstall.yaml"), []string{managers}},
 	} {
@@ -409,5 +409,53 @@ func TestATryHasTheChangesThatAreNotReleased(t *testing.T) {
 	notes, err := o.notes()
 	if err != nil || !strings.Contains(notes, "CHANGELOG.md has no section for v9.0.0") || !strings.HasSuffix(notes, "\n- not yet\n") {
 		t.Errorf("%v\n%s", err, notes)
+	}
+}
+
+// Artifact Hub reads what the chart is, its CRDs and its images from annotations.
+func TestTheChartDescribesItselfToArtifactHub(t *testing.T) {
+	o := smallOrder(t)
+	o.version = "v1.3.0-rc.1"
+	makeRelease(t, o)
+	chart, err := loader.LoadFile(filepath.Join(o.out, "interlock-1.3.0-rc.1.tgz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	annotations := chart.Metadata.Annotations
+	if annotations["artifacthub.io/license"] != "Apache-2.0" || annotations["artifacthub.io/prerelease"] != "true" || chart.Metadata.Home != o.source {
+		t.Errorf("home %q, annotations %v", chart.Metadata.Home, annotations)
+	}
+	var images []struct{ Name, Image string }
+	if err := yaml.UnmarshalStrict([]byte(annotations["artifacthub.io/images"]), &images); err != nil || len(images) != 2 ||
+		!strings.HasPrefix(images[0].Image, "registry.test/interlock-addon-manager:1.3.0-rc.1@sha256:") {
+		t.Errorf("images %+v (%v)", images, err)
+	}
+	var described []struct{ Kind, Version, Name, DisplayName, Description string }
+	if err := yaml.UnmarshalStrict([]byte(annotations["artifacthub.io/crds"]), &described); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, file := range chart.Files {
+		var crd struct {
+			Kind     string
+			Metadata struct{ Name string }
+			Spec     struct {
+				Names    struct{ Kind string }
+				Versions []struct{ Name string }
+			}
+		}
+		if yaml.Unmarshal(file.Data, &crd) == nil && crd.Kind == "CustomResourceDefinition" {
+			want[crd.Metadata.Name+" "+crd.Spec.Names.Kind+" "+crd.Spec.Versions[0].Name] = true
+		}
+	}
+	for _, crd := range described {
+		key := crd.Name + " " + crd.Kind + " " + crd.Version
+		if !want[key] || crd.Description == "" {
+			t.Errorf("the chart has no CRD %s", key)
+		}
+		delete(want, key)
+	}
+	if len(want) > 0 || len(described) == 0 {
+		t.Errorf("CRDs that the annotation does not have: %v", want)
 	}
 }

@@ -184,6 +184,8 @@ var _ = Describe("What deploy/ installs", Ordered, func() {
 		stop(session)
 	})
 
+	It("passes the test of helm test", expectSmokeTest)
+
 	It("serves metrics only to those who may read them", func(ctx context.Context) {
 		requests.begin("serves metrics to those who may read them")
 		account := func(name string) client.Object {

@@ -35,16 +35,25 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.agent.image | default (include "interlock.image" (dict "root" . "program" "addon-agent")) }}
 {{- end }}
 
+{{/* Annotations and labels of a pod of Interlock. Those of the chart replace others of the same name, because selectors use
+     them. The arguments are the root and the chart's own labels. */}}
+{{- define "interlock.podMetadata" -}}
+{{- with .root.Values.podAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+labels:
+  {{- merge .labels (dict "app.kubernetes.io/part-of" "interlock") .root.Values.podLabels | toYaml | nindent 2 }}
+{{- end }}
+
 {{/* What a pod of Interlock is allowed and where it runs, for all of them. */}}
 {{- define "interlock.pod" -}}
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with .Values.images.pullSecrets }}
+{{- with .Values.imagePullSecrets }}
 imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:
@@ -69,9 +78,20 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Preferred, so that a hub of one node can run all replicas. The argument is the pods' name. */}}
+{{/* The replicas of a Deployment apart from each other. Preferred, so that a hub of one node can run all of them. The
+     arguments are the root and the pods' name. */}}
 {{- define "interlock.apart" -}}
+{{- with .root.Values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  {{- $selector := dict "labelSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" $.name)) }}
+  - {{- merge (deepCopy .) $selector | toYaml | nindent 4 }}
+  {{- end }}
+{{- end }}
 affinity:
+{{- with .root.Values.affinity }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
   podAntiAffinity:
     preferredDuringSchedulingIgnoredDuringExecution:
       - weight: 100
@@ -79,13 +99,14 @@ affinity:
           topologyKey: kubernetes.io/hostname
           labelSelector:
             matchLabels:
-              app.kubernetes.io/name: {{ . }}
+              app.kubernetes.io/name: {{ $.name }}
       - weight: 50
         podAffinityTerm:
           topologyKey: topology.kubernetes.io/zone
           labelSelector:
             matchLabels:
-              app.kubernetes.io/name: {{ . }}
+              app.kubernetes.io/name: {{ $.name }}
+{{- end }}
 {{- end }}
 
 {{- define "interlock.probes" -}}
