@@ -20,7 +20,7 @@ BENCHMARK := test/benchmark
 LINTED_MODULES := pkg/apis pkg/author test/resolution $(BENCHMARK)
 # Of the others, which have code but are not shipped, it checks only the format: for two mains of a few lines in
 # test/controlplane a linter would have to read all of Kubernetes, which takes longer than to compile it.
-OTHER_MODULES := test/controlplane test/ocm test/clusteradm test/kind test/upstream hack/images hack/deployment hack/alerts hack/gitops hack/release hack/clireference
+OTHER_MODULES := test/controlplane test/ocm test/clusteradm test/kind test/upstream hack/images hack/deployment hack/alerts hack/gitops hack/release hack/clireference hack/schemas
 # The examples have dependencies that the main module is to stay free of.
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 
@@ -77,7 +77,7 @@ node: control-plane ## build what else a real node consists of, for e2e
 	@$(BINARIES) controller-manager node
 
 .PHONY: generate
-generate: tools-present ## write deepcopy methods, manifests/crds, pages of alerts and docs/cli.md
+generate: tools-present ## write deepcopy methods, manifests/crds, schemas, pages of alerts, docs/cli.md and docs/crds.md
 	@hack/generate.sh
 
 .PHONY: tidy

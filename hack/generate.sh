@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes every generated file: deepcopy methods, CRDs, the pages of alerts, the chart's files from the kustomize bases, and docs/cli.md.
+# Writes every generated file: deepcopy methods, CRDs, the pages of alerts, the chart's files from the kustomize
+# bases, JSON schemas, docs/crds.md and docs/cli.md.
 # For the next OCM version: bump open-cluster-management.io/api in go.mod, then run this.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -26,5 +27,7 @@ echo "generate: pages of alerts"
 go run ./hack/runbook
 echo "generate: files of the chart"
 hack/copy-into-chart.sh
+echo "generate: schemas and docs/crds.md"
+go run -C hack/schemas .
 echo "generate: docs/cli.md"
 go run -C hack/clireference . ../../docs/cli.md

@@ -15,7 +15,7 @@ git ls-files -z --cached --others --exclude-standard |
 "$copy/hack/generate.sh" >/dev/null
 
 stale=0
-for path in manifests pkg deploy/hub/{managedclusterfacts,addondependencyreports,addonfleetreports,addondependencypolicies,addoninstallations}-crd.yaml deploy/alerts/runbook.yaml deploy/charts/interlock/files docs/cli.md; do
+for path in manifests pkg deploy/hub/{managedclusterfacts,addondependencyreports,addonfleetreports,addondependencypolicies,addoninstallations}-crd.yaml deploy/alerts/runbook.yaml deploy/charts/interlock/files schemas docs/crds.md docs/cli.md; do
   git --no-pager diff --no-index --exit-code -- "$path" "$copy/$path" || stale=1
 done
 if [ "$stale" = 1 ]; then
