@@ -24,6 +24,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/kube/logging"
 	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/tlsconfig"
 )
 
 const (
@@ -217,6 +218,11 @@ func (o *options) run(ctx context.Context) error {
 	}
 	o.setNamespaces()
 	metricsserver.RegisterBuildInfo(ctrlmetrics.Registry, "addon-manager")
+	if o.hub.MetricsSecure {
+		if o.hub.TLS, ctx, err = tlsconfig.Watch(ctx, restConfig, o.hub.WebhookNamespace); err != nil {
+			return err
+		}
+	}
 	mgr, err := hub.NewManager(restConfig, o.hub)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/kube/logging"
 	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/tlsconfig"
 	"open-cluster-management.io/interlock/pkg/webhook"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
@@ -144,6 +145,9 @@ func (o *webhookOptions) run(ctx context.Context) error {
 	o.webhook.ServerName = fmt.Sprintf("%s.%s.svc", o.service, o.webhook.Namespace)
 	o.webhook.Lifetimes = certificate.DefaultLifetimes()
 	metricsserver.RegisterBuildInfo(ctrlmetrics.Registry, "webhook")
+	if o.webhook.TLS, ctx, err = tlsconfig.Watch(ctx, restConfig, o.webhook.Namespace); err != nil {
+		return err
+	}
 	mgr, err := webhook.NewManager(restConfig, o.webhook)
 	if err != nil {
 		return err

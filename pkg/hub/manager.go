@@ -35,6 +35,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/kube/controllers"
 	"open-cluster-management.io/interlock/pkg/kube/leadership"
 	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/tlsconfig"
 	"open-cluster-management.io/interlock/pkg/kube/warmup"
 	"open-cluster-management.io/interlock/pkg/names"
 )
@@ -46,6 +47,8 @@ type Options struct {
 	MetricsAddress          string
 	// MetricsSecure serves metrics over TLS, to clients that may read them.
 	MetricsSecure bool
+	// TLS is the profile of the server of metrics.
+	TLS           tlsconfig.Profile
 	HealthAddress string
 	// ProfileAddress serves profiles in pprof's format. "0" or an empty address turns it off.
 	ProfileAddress string
@@ -145,7 +148,7 @@ func newManager(restConfig *rest.Config, options Options) (ctrl.Manager, leaders
 		MapperProvider:                      hubcache.Mapper,
 		Cache:                               hubcache.Options(),
 		NewCache:                            hubcache.New,
-		Metrics:                             metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
+		Metrics:                             metricsserver.Options(options.MetricsAddress, options.MetricsSecure, options.TLS),
 		HealthProbeBindAddress:              options.HealthAddress,
 		PprofBindAddress:                    options.ProfileAddress,
 		LeaderElection:                      options.LeaderElection,

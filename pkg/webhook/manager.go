@@ -22,6 +22,7 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/kube/metricsserver"
+	"open-cluster-management.io/interlock/pkg/kube/tlsconfig"
 	"open-cluster-management.io/interlock/pkg/webhook/certificate"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	MetricsAddress string
 	// MetricsSecure serves metrics over TLS, to clients with the right to read them.
 	MetricsSecure bool
+	// TLS is the profile of all servers.
+	TLS           tlsconfig.Profile
 	HealthAddress string
 	// StopAfter is how long the manager serves after its context ends.
 	StopAfter time.Duration
@@ -83,7 +86,7 @@ func NewManager(restConfig *rest.Config, options Options) (ctrl.Manager, error) 
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                 scheme,
 		Cache:                  cacheOptions(options.secret()),
-		Metrics:                metricsserver.Options(options.MetricsAddress, options.MetricsSecure),
+		Metrics:                metricsserver.Options(options.MetricsAddress, options.MetricsSecure, options.TLS),
 		HealthProbeBindAddress: options.HealthAddress,
 		// It can deadlock at shutdown, see pkg/hub.
 		Controller: config.Controller{UsePriorityQueue: ptr.To(false)},

@@ -20,7 +20,6 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/guard"
 	"open-cluster-management.io/interlock/pkg/kube/apidiscovery"
 	"open-cluster-management.io/interlock/pkg/kube/leadership"
-	"open-cluster-management.io/interlock/pkg/kube/tlsconfig"
 	"open-cluster-management.io/interlock/pkg/names"
 	"open-cluster-management.io/interlock/pkg/text/rawjson"
 	"open-cluster-management.io/interlock/pkg/webhook/admission"
@@ -41,7 +40,7 @@ const (
 // neither bodies in flight nor connections nor the time of a request.
 func serve(mgr *draining, options Options, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) error {
 	config := &tls.Config{GetCertificate: certificate}
-	tlsconfig.Restrict(config)
+	options.TLS.Apply(config)
 	listener, err := net.Listen("tcp", options.Address)
 	if err != nil {
 		return fmt.Errorf("serve webhooks: %w", err)

@@ -17,8 +17,8 @@ import (
 // makes for itself. It admits only clients that RBAC allows to get the
 // nonResourceURL /metrics. The process needs the rights to create tokenreviews
 // and subjectaccessreviews.
-func Options(address string, secure bool) server.Options {
-	options := server.Options{BindAddress: address, SecureServing: secure, TLSOpts: []func(*tls.Config){tlsconfig.Restrict}}
+func Options(address string, secure bool, profile tlsconfig.Profile) server.Options {
+	options := server.Options{BindAddress: address, SecureServing: secure, TLSOpts: []func(*tls.Config){profile.Apply}}
 	if secure {
 		options.FilterProvider = newFilter
 	}
@@ -28,7 +28,7 @@ func Options(address string, secure bool) server.Options {
 // OptionsOn returns Options that review tokens and rights on another cluster than the
 // manager's.
 func OptionsOn(cluster *rest.Config, address string, secure bool) server.Options {
-	options := Options(address, secure)
+	options := Options(address, secure, tlsconfig.Profile{})
 	if secure {
 		options.FilterProvider = func(*rest.Config, *http.Client) (server.Filter, error) {
 			requests, err := rest.HTTPClientFor(cluster)

@@ -1,0 +1,105 @@
+package tlsconfig
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+const namespace = "interlock-system"
+
+func profile(data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "ocm-tls-profile"}, Data: data}
+}
+
+func TestAProfileOnlyTightens(t *testing.T) {
+	for name, test := range map[string]struct {
+		data     map[string]string
+		min, max uint16
+		ciphers  []uint16
+		want     string
+	}{
+		"no profile":   {min: tls.VersionTLS12, ciphers: ciphers},
+		"an older TLS": {data: map[string]string{"minTLSVersion": "VersionTLS10"}, min: tls.VersionTLS12, ciphers: ciphers},
+		"only TLS 1.3": {
+			data: map[string]string{"minTLSVersion": "VersionTLS13"}, min: tls.VersionTLS13, max: tls.VersionTLS13, ciphers: ciphers,
+		},
+		"fewer ciphers": {
+			data: map[string]string{"cipherSuites": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_RSA_WITH_AES_128_GCM_SHA256"},
+			min:  tls.VersionTLS12, ciphers: []uint16{tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256},
+		},
+		"only weak ciphers": {
+			data: map[string]string{"cipherSuites": "TLS_RSA_WITH_AES_128_GCM_SHA256"},
+			want: `cipherSuites="TLS_RSA_WITH_AES_128_GCM_SHA256"`,
+		},
+		"an unknown TLS": {data: map[string]string{"minTLSVersion": "1.3"}, want: "interlock-system/ocm-tls-profile: invalid minTLSVersion"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if test.data != nil {
+				client = fake.NewClientset(profile(test.data))
+			}
+			read, _, err := watch(t.Context(), client, namespace)
+			if test.want != "" {
+				if err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("error %v does not say %q", err, test.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			config := &tls.Config{NextProtos: []string{"h2"}}
+			read.Apply(config)
+			if config.MinVersion != test.min || config.MaxVersion != test.max || !slices.Equal(config.CipherSuites, test.ciphers) ||
+				!slices.Equal(config.NextProtos, []string{"http/1.1"}) {
+				t.Errorf("versions %x to %x, ciphers %v, protocols %v", config.MinVersion, config.MaxVersion, config.CipherSuites, config.NextProtos)
+			}
+		})
+	}
+}
+
+func TestAChangeOfTheProfileEndsTheContext(t *testing.T) {
+	client := fake.NewClientset(profile(map[string]string{"minTLSVersion": "VersionTLS12"}))
+	_, ctx, err := watch(t.Context(), client, namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ctx.Err() != nil {
+		t.Error("the context has ended without a change")
+	}
+	changed := profile(map[string]string{"minTLSVersion": "VersionTLS13"})
+	if _, err := client.CoreV1().ConfigMaps(namespace).Update(t.Context(), changed, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the context has not ended")
+	}
+	if !errors.Is(context.Cause(ctx), ErrProfileChanged) {
+		t.Errorf("cause %v", context.Cause(ctx))
+	}
+}
+
+func TestWithoutTheRightToReadTheProfileTheDefaultCounts(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(corev1.Resource("configmaps"), "ocm-tls-profile", errors.New("no right"))
+	})
+	read, ctx, err := watch(t.Context(), client, namespace)
+	if err != nil || ctx.Err() != nil || read.minVersion != 0 {
+		t.Errorf("profile %v, error %v", read, err)
+	}
+}
