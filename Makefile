@@ -5,8 +5,15 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 BIN := $(CURDIR)/bin
+# Another version of Kubernetes for tests than that of test/controlplane: make test KUBERNETES=1.34.4.
+KUBERNETES ?=
+# A checkout of OCM's repository, to test with another version of OCM: make test OCM_SOURCE=../ocm.
+OCM_SOURCE ?=
+ifneq ($(OCM_SOURCE),)
+export OCM_ASSETS := $(BIN)/ocm-from-source
+endif
 # Where tests find kube-apiserver and etcd. Absolute, as tests run in their own folders.
-ASSETS := $(abspath $(or $(KUBEBUILDER_ASSETS),$(BIN)))
+ASSETS := $(abspath $(if $(KUBERNETES),$(BIN)/kubernetes/v$(KUBERNETES:v%=%),$(or $(KUBEBUILDER_ASSETS),$(BIN))))
 # Programs that are not Interlock's own, by the names of sets in hack/binaries.
 BINARIES = go run ./hack/binaries -bin $(BIN)
 VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null || echo unknown)
@@ -57,12 +64,13 @@ build: tools-present ## build the binaries into bin/ (static, stamped with the v
 	echo "build: $(VERSION) in $(BIN)"
 
 .PHONY: control-plane
-control-plane: tools-present ## build kube-apiserver and etcd into bin/, unless KUBEBUILDER_ASSETS has them
-	@$(BINARIES) control-plane
+control-plane: tools-present ## build kube-apiserver and etcd into bin/, unless KUBEBUILDER_ASSETS has them (KUBERNETES=1.37.2: another version)
+	@$(BINARIES) $(if $(KUBERNETES),-kubernetes $(KUBERNETES)) control-plane
 
 .PHONY: ocm
-ocm: control-plane ## build OCM's own components into bin/ocm, unless OCM_ASSETS has them, and kube-controller-manager
-	@$(BINARIES) controller-manager ocm
+ocm: control-plane ## build OCM's own components into bin/ocm, unless OCM_ASSETS has them (OCM_SOURCE=../ocm: from a checkout of OCM), and kube-controller-manager
+	@$(BINARIES) $(if $(KUBERNETES),-kubernetes $(KUBERNETES)) controller-manager
+	@$(if $(OCM_SOURCE),hack/ocm-from-source.sh '$(OCM_SOURCE)' $(BIN)/ocm-from-source,$(BINARIES) ocm)
 
 .PHONY: addons
 addons: tools-present ## build the managers of cluster-proxy and managed-serviceaccount, add-ons of OCM, into bin/addons

@@ -16,26 +16,32 @@ import (
 
 func main() {
 	bin := flag.String("bin", "bin", "folder to put the binaries into")
+	kubernetesVersion := flag.String("kubernetes", "", "another version of Kubernetes than that of test/controlplane, such as 1.34.4")
 	flag.Parse()
+	available, folder, err := withKubernetes(*bin, *kubernetesVersion)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	for _, name := range flag.Args() {
-		if err := runSet(name, *bin); err != nil {
+		if err := runSet(available, name, folder); err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 			os.Exit(1)
 		}
 	}
 }
 
-func runSet(name, bin string) error {
-	i := slices.IndexFunc(sets, func(s set) bool { return s.name == name })
+func runSet(available []set, name, bin string) error {
+	i := slices.IndexFunc(available, func(s set) bool { return s.name == name })
 	if i < 0 {
-		return fmt.Errorf("no such set; there are %s", strings.Join(setNames(), ", "))
+		return fmt.Errorf("no such set; there are %s", strings.Join(setNames(available), ", "))
 	}
-	return sets[i].run(bin, os.Getenv(sets[i].assets))
+	return available[i].run(bin, os.Getenv(available[i].assets))
 }
 
-func setNames() []string {
-	names := make([]string, 0, len(sets))
-	for _, s := range sets {
+func setNames(available []set) []string {
+	names := make([]string, 0, len(available))
+	for _, s := range available {
 		names = append(names, s.name)
 	}
 	return names

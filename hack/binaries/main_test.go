@@ -52,9 +52,21 @@ func TestAssetsOfTheUser(t *testing.T) {
 }
 
 func TestUnknownSet(t *testing.T) {
-	err := runSet("ocn", t.TempDir())
+	err := runSet(sets, "ocn", t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), "control-plane, controller-manager, node, kubeadm") {
 		t.Errorf("error does not list the sets: %v", err)
+	}
+}
+
+func TestAnotherVersionOfKubernetesHasAFolderOfItsOwn(t *testing.T) {
+	available, folder, err := withKubernetes("bin", "")
+	if err != nil || folder != "bin" || len(available) != len(sets) {
+		t.Errorf("without a version: %d sets in %s (%v)", len(available), folder, err)
+	}
+	for _, version := range []string{"1.34", "main", "v2.0.0", "1.34.4/../.."} {
+		if _, _, err := withKubernetes(t.TempDir(), version); err == nil || !strings.Contains(err.Error(), "-kubernetes=") {
+			t.Errorf("%q: error %v", version, err)
+		}
 	}
 }
 

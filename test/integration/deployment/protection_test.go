@@ -118,7 +118,9 @@ func expectInstallationReviewed(ctx context.Context, address string) {
 	}
 	crd := fleet.CRD()
 	crd.Name = fleet.OCMVersionCRD
-	annotate(crd, names.OCMVersion, "1.2.1")
+	version, err := hub.Version()
+	Expect(err).NotTo(HaveOccurred())
+	annotate(crd, names.OCMVersion, version)
 	registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "needed"}}
 	annotate(registration, addonv1alpha1.AddOnVersionAnnotation, "@ocm")
 	dependent := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "choosy"}}

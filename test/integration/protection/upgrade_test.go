@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	operatorv1 "open-cluster-management.io/api/operator/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,6 +48,9 @@ func clusterManager() *operatorv1.ClusterManager {
 	return &operatorv1.ClusterManager{ObjectMeta: metav1.ObjectMeta{Name: "cluster-manager"}}
 }
 
+// newestOfClusteradm is the newest minor version of OCM that the clusteradm of test/clusteradm installs.
+var newestOfClusteradm = version.MajorMinor(1, 3)
+
 // setImageTag returns a patch that sets the tag of OCM's images, as clusteradm upgrade does.
 func setImageTag(tag string) client.Patch {
 	var specs []string
@@ -60,14 +64,22 @@ func setImageTag(tag string) client.Patch {
 }
 
 var _ = Describe("The operator of OCM", Ordered, func() {
-	const consequence = "Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster: " +
-		"leaf requires Open Cluster Management version of the hub '< 1.3' (cluster1)"
+	// The hub runs installed, and an add-on excludes next, the first version of the next minor.
+	var installed, next *version.Version
+	var consequence string
 
 	BeforeAll(func(ctx context.Context) {
 		useOperatedHub(ctx)
+		runs, err := hub.Version()
+		Expect(err).NotTo(HaveOccurred())
+		installed = version.MustParseGeneric(runs)
+		next = version.MajorMinor(installed.Major(), installed.Minor()+1)
+		consequence = "Open Cluster Management 1.9.0 would break 1 add-on on 1 cluster: " +
+			"leaf requires Open Cluster Management version of the hub '< " + next.String() + "' (cluster1)"
 		Expect(hub.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "managed"}})).To(Succeed())
 		accept(ctx, operated)
-		for name, dependencies := range map[string]string{base: "", leaf: `{dependencies: [{name: base}], requirements: {ocm: "< 1.3"}}`} {
+		excludes := fmt.Sprintf(`{dependencies: [{name: base}], requirements: {ocm: "< %s"}}`, next)
+		for name, dependencies := range map[string]string{base: "", leaf: excludes} {
 			registration := &addonv1alpha1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			if dependencies != "" {
 				registration.Annotations = map[string]string{interlockv1alpha1.DependenciesAnnotation: dependencies}
@@ -87,7 +99,7 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		for _, accepted := range []struct {
 			tag   string
 			warns gomegatypes.GomegaMatcher
-		}{{":latest", unchecked}, {"@sha256:" + strings.Repeat("5f", 32), unchecked}, {":v1.2.9", BeEmpty()}} {
+		}{{":latest", unchecked}, {"@sha256:" + strings.Repeat("5f", 32), unchecked}, {":v" + installed.WithPatch(99).String(), BeEmpty()}} {
 			user, warnings := impersonate("alice")
 			Expect(user.Patch(ctx, clusterManager(), setImageTag(accepted.tag))).To(Succeed(), accepted.tag)
 			Expect(warnings.texts).To(accepted.warns, accepted.tag)
@@ -101,9 +113,16 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		// Without the type, clusteradm sends an empty one, which the schema of OCM 1.2 does not accept.
 		values := filepath.Join(GinkgoT().TempDir(), "values.yaml")
 		Expect(os.WriteFile(values, []byte("clusterManager: {resourceRequirement: {type: Default}}\n"), 0o600)).To(Succeed())
-		out, err := hub.Clusteradm("upgrade", "clustermanager", "--bundle-version", "v1.3.0", "--cluster-manager-values-file", values)
+		bundle := next.WithPatch(0).String()
+		out, err := hub.Clusteradm("upgrade", "clustermanager", "--bundle-version", "v"+bundle, "--cluster-manager-values-file", values)
 		Expect(err).To(HaveOccurred())
-		Expect(out).To(ContainSubstring(strings.Replace(consequence, "1.9.0", "1.3.0", 1)), "on its terminal")
+		refusal := ContainSubstring(strings.Replace(consequence, "1.9.0", bundle, 1))
+		unknown := ContainSubstring("couldn't find the requested version bundle: " + bundle) // OCM is newer than clusteradm
+		if installed.AtLeast(newestOfClusteradm) {
+			Expect(out).To(unknown)
+		} else {
+			Expect(out).To(refusal, "on its terminal")
+		}
 
 		By("with a reason")
 		user, warnings := impersonate("alice")

@@ -198,6 +198,9 @@ func namespaces(names ...string) []*unstructured.Unstructured {
 	return objects
 }
 
+// Version returns the version of OCM that runs on the hub, without the v.
+func (h *Hub) Version() (string, error) { return ocmVersion(h.assets) }
+
 // ocmVersion returns the version that the programs report, without the v.
 func ocmVersion(programs assets) (string, error) {
 	out, err := exec.Command(programs.program("registration"), "--version").Output()
