@@ -2,8 +2,11 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,7 +27,21 @@ func main() {
 	// Errors contain text of the hub.
 	errOut := terminal.NewMessages(os.Stderr)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: errOut}
-	exitCode := cmdline.Run(ctrl.SetupSignalHandler(), cli.NewCommand(streams), errOut)
+	ctx := ctrl.SetupSignalHandler()
+	context.AfterFunc(ctx, func() { stop(errOut) })
+	exitCode := cmdline.Run(ctx, cli.NewCommand(streams), errOut)
 	errOut.Clear()
 	os.Exit(exitCode)
+}
+
+// grace is the time for a verb to end by itself after a signal.
+const grace = 2 * time.Second
+
+// stop ends the process after a signal. A verb that computes, or waits for its input, does not see the end of its context. It can end
+// at any time, because it writes files and folders as a whole.
+func stop(errOut *terminal.Messages) {
+	time.Sleep(grace)
+	errOut.Clear()
+	fmt.Fprintln(errOut, "kubectl addon: stopped")
+	os.Exit(cmdline.ExitError)
 }

@@ -185,6 +185,9 @@ func TestPackageRefuses(t *testing.T) {
 	expectRun(t, "package", "sha256:")
 	expectRun(t, "pull addons.tar --key key.pem", "kubectl addon pull: --key: key.pem: it must be a PUBLIC KEY", "exit code 2")
 	expectRun(t, "verify --index addons.tar --key key.pub", "kubectl addon verify: addons.tar: it is not signed", "exit code 1")
+	writeFiles(t, map[string]string{"notes.tar": "mine"})
+	expectRun(t, "pull addons.tar --to notes.tar", "kubectl addon pull: --to=notes.tar: the file exists, and is no package of add-ons",
+		"exit code 2")
 	expectRun(t, "pull addons.tar --to gateway", "kubectl addon pull: gateway is not empty: name a new folder", "exit code 2")
 	expectRun(t, "index build proxy --version proxy=4.0.0", "proxy 4.0.0 was added\n")
 	expectRun(t, "package --to other.tar", "kubectl addon package: addons.lock: the lock differs", "exit code 1")

@@ -19,7 +19,6 @@ func TestBuildWarnsOfAStaleLock(t *testing.T) {
 		"addOns: [{name: gateway}]\nclusterKinds: [{name: default, kubernetes: 1.30.0}]": "" +
 			"clusters of kind default are others than those of the wishes",
 		"addOns: [{name: gateway}]\nclusterKinds: [{name: other}]": `the lock has no kind of clusters "other"`,
-		"addOns: []": "addons.yaml: line 3: addOns: name at least one add-on",
 	} {
 		writeFiles(t, map[string]string{"addons.yaml": head + wishes + "\n"})
 		expectRun(t, "build", "manifests/00/proxy.yaml", warning+want, ": run kubectl addon resolve, and review what changes\n")
@@ -31,9 +30,12 @@ func TestBuildWarnsOfAStaleLock(t *testing.T) {
 			t.Errorf("%s: %s", wishes, got)
 		}
 	}
+	writeFiles(t, map[string]string{"addons.yaml": head + "addOns: []\n"})
+	expectRun(t, "build", "kubectl addon build: addons.yaml: line 3: addOns: name at least one add-on", "exit code 2")
 	if err := os.Remove("addons.yaml"); err != nil {
 		t.Fatal(err)
 	}
+	expectRun(t, "build addons.yaml", "kubectl addon build: there is no file or folder addons.yaml", "exit code 2")
 	if got := run(t, "build"); got != "manifests/00/proxy.yaml\nmanifests/01/gateway.yaml\n" {
 		t.Errorf("without wishes: %s", got)
 	}

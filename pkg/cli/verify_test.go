@@ -109,7 +109,9 @@ func TestVerifyKubernetes(t *testing.T) {
 func TestVerifyManifests(t *testing.T) {
 	resolvable(t)
 	expectRun(t, "resolve", "CLUSTERS")
-	expectRun(t, "verify --to none", "kubectl addon verify: none was not written by kubectl addon build: it has no build.lock", "exit code 1")
+	expectRun(t, "verify --to none", "kubectl addon verify: there is no folder none: kubectl addon build writes it", "exit code 1")
+	expectRun(t, "verify --to gateway", "kubectl addon verify: gateway was not written by kubectl addon build: it has no build.lock",
+		"exit code 1")
 	for _, format := range []string{"kubectl", "kustomize", "argocd", "flux"} {
 		expectRun(t, "build --format "+format+" --to "+format, format+"/00/proxy.yaml")
 		expectRun(t, "verify --to "+format, "0 differences.\n")

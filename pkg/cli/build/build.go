@@ -90,7 +90,9 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.WarnOfMisfits(whole, entries, o.ErrOut)
+	if err := o.WarnOfMisfits(whole, entries, o.ErrOut); err != nil {
+		return err
+	}
 	if o.fluxPath == "" {
 		o.fluxPath = "./" + filepath.ToSlash(o.folder)
 	}

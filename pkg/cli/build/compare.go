@@ -23,6 +23,9 @@ import (
 func Compare(folder string, lock *index.Lock, entries []index.Entry) ([]string, error) {
 	folderLock, err := index.ReadLock(filepath.Join(folder, markerFile))
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no folder %s: kubectl addon build writes it", folder)
+		}
 		return nil, fmt.Errorf("%s was not written by kubectl addon build: it has no %s", folder, markerFile)
 	}
 	if err != nil {

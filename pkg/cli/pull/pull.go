@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,6 +57,9 @@ func (o *options) run(ctx context.Context, reference string) (err error) {
 	if err := cmdline.Overwrites("to", o.target, reference, o.Key); err != nil {
 		return err
 	}
+	if err := checkReplaceable(ctx, o.target); err != nil {
+		return err
+	}
 	pulled, err := o.Open(ctx, reference)
 	if err != nil {
 		return err
@@ -79,4 +83,16 @@ func (o *options) run(ctx context.Context, reference string) (err error) {
 	}
 	fmt.Fprintf(o.ErrOut, "%s has %s. %s.\n", o.target, text.Count(len(pulled.Entries), "release"), signed)
 	return nil
+}
+
+// checkReplaceable returns an error if the target is a file that exists, and is no package.
+func checkReplaceable(ctx context.Context, target string) error {
+	if _, err := os.Stat(target); err != nil || !strings.HasSuffix(target, ".tar") {
+		return nil //nolint:nilerr // what does not exist can be written, or the attempt says why not
+	}
+	former, err := new(resolve.Packages).Open(ctx, target)
+	if err != nil {
+		return cmdline.UsageError(fmt.Errorf("--to=%s: the file exists, and is no package of add-ons: name another one, or remove it", target))
+	}
+	return former.Close()
 }

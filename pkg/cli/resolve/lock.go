@@ -74,6 +74,8 @@ func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	if oldLock, err := index.DecodeLock(content); err == nil {
 		newLock = newLock.WithSources(oldLock)
 		lockErr.Differences = index.Differences(oldLock, newLock)
+	} else {
+		lockErr.Differences = []index.Difference{{Message: "it cannot be read: " + err.Error()}}
 	}
 	want, err := newLock.Bytes()
 	if err != nil || bytes.Equal(content, want) {
@@ -85,27 +87,29 @@ func (f *Files) CheckLock(newLock *index.Lock) ([]byte, error) {
 	return content, lockErr
 }
 
-// WarnOfMisfits reports how the lock no longer fits the wishes. Without a file of wishes, there is nothing to compare.
-func (f *Files) WarnOfMisfits(lock *index.Lock, entries []index.Entry, out io.Writer) {
+// WarnOfMisfits reports how the lock no longer fits the wishes. Without a file of the default name, there is nothing to compare. Wishes
+// that cannot be read are an error.
+func (f *Files) WarnOfMisfits(lock *index.Lock, entries []index.Entry, out io.Writer) error {
 	wishes, _, err := index.ReadWishes(f.Wishes)
-	var misfits []string
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return
+	case errors.Is(err, fs.ErrNotExist) && !f.named:
+		return nil
 	case err != nil:
-		misfits = []string{err.Error()}
-	default:
-		misfits = lock.Misfits(wishes, entries)
+		return cmdline.UsageError(err)
 	}
-	for _, misfit := range misfits {
+	for _, misfit := range lock.Misfits(wishes, entries) {
 		fmt.Fprintln(out, text.OneLine(fmt.Sprintf("Warning: %s does not fit %s: %s: %s", f.Lock, f.Wishes, misfit, remedy)))
 	}
+	return nil
 }
 
 // WriteLock writes the lock, and reports it. Releases that the file has keep their sources, so a reader sees only what changes.
 func (f *Files) WriteLock(lock *index.Lock, out io.Writer) error {
-	if oldLock, err := index.ReadLock(f.Lock); err == nil {
+	switch oldLock, err := index.ReadLock(f.Lock); {
+	case err == nil:
 		lock = lock.WithSources(oldLock)
+	case !errors.Is(err, fs.ErrNotExist):
+		fmt.Fprintln(out, text.OneLine(fmt.Sprintf("Warning: the file is written anew, because it could not be read: %v", err)))
 	}
 	content, err := lock.Bytes()
 	if err != nil {

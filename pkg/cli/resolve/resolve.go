@@ -33,6 +33,8 @@ type Files struct {
 	// Workspace are folders with add-ons that replace the add-ons of the same name in the index.
 	Workspace []string
 	Packages
+	// named is true if the user named the file of the wishes.
+	named bool
 	// Content is the content of the file with the wishes. Resolve sets it.
 	Content []byte
 	// releases caches the result of Entries.
@@ -52,7 +54,7 @@ func (f *Files) AddTo(command *cobra.Command) {
 // SetPaths sets the paths of the wishes and of the lock from the arguments of a verb.
 func (f *Files) SetPaths(args []string) {
 	if f.Wishes = "addons.yaml"; len(args) > 0 {
-		f.Wishes = args[0]
+		f.Wishes, f.named = args[0], true
 	}
 	if f.Lock == "" {
 		f.Lock = filepath.Join(filepath.Dir(f.Wishes), "addons.lock")
@@ -129,20 +131,38 @@ func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if releases.entries, err = f.withWorkspaces(releases.entries); err != nil {
+		return nil, err
+	}
+	f.releases = releases
+	return releases.entries, nil
+}
+
+// withWorkspaces returns the releases of an index, but for the add-ons of the workspaces only theirs.
+func (f *Files) withWorkspaces(entries []index.Entry) ([]index.Entry, error) {
+	folderOf := map[string]string{}
 	for _, folder := range f.Workspace {
 		objects, _, err := objectfiles.Read([]string{folder}, strings.NewReader(""))
 		if err != nil {
 			return nil, cmdline.UsageError(err)
 		}
 		objects, _ = index.WithoutHooks(objects) // resolving chooses versions, and installs nothing
-		workspaceEntries, err := index.Build(objects, "workspace "+f.relative(folder), nil)
+		relative := f.relative(folder)
+		workspaceEntries, err := index.Build(objects, index.WorkspaceSource+relative, nil)
 		if err != nil {
 			return nil, err
 		}
-		releases.entries = index.Workspace(releases.entries, workspaceEntries)
+		for i := range workspaceEntries {
+			name := workspaceEntries[i].Name
+			if other, exists := folderOf[name]; exists && other != relative {
+				return nil, cmdline.UsageError(fmt.Errorf("--workspace: %s and %s both have the add-on %s: name one of them",
+					other, relative, text.Name(name)))
+			}
+			folderOf[name] = relative
+		}
+		entries = index.Workspace(entries, workspaceEntries)
 	}
-	f.releases = releases
-	return releases.entries, nil
+	return entries, nil
 }
 
 // DescribeUncompared describes the managed clusters that a lock was not compared with.

@@ -186,7 +186,7 @@ func (p *problem) compile(id int, r *release) {
 		if finding := &result.findings[i]; finding.Requirement != nil && finding.Unsatisfied() {
 			r.refusals = append(r.refusals, refusal{
 				source{id, finding.Name()},
-				fmt.Sprintf("it requires %s '%s', which is %s",
+				fmt.Sprintf("it requires %s '%s', and %s",
 					finding.Requirement.Subject, text.Excerpt(finding.Requirement.Wanted), actualVersion(finding)),
 			})
 		}
@@ -209,12 +209,12 @@ func (p *problem) addWaits(id int, r *release, edge *declaration.Edge) {
 	}
 }
 
-// actualVersion returns the version on the cluster, for a message.
+// actualVersion describes the version on the clusters, for a message.
 func actualVersion(finding *evaluation.Finding) string {
 	if finding.Detail.Version.Number == "" {
-		return "not known"
+		return "the wishes do not say what the clusters have: their clusterKinds have the fields kubernetes, ocm and claims for it"
 	}
-	return text.Excerpt(finding.Detail.Version.Number)
+	return "the clusters have " + text.Excerpt(finding.Detail.Version.Number)
 }
 
 func problems(declared *declaration.Declaration) string {

@@ -178,7 +178,8 @@ func TestResolve(t *testing.T) {
 		},
 		"a requirement": {
 			"a 1.0.0 requirements: {kubernetes: '>= 1.31'}", "a",
-			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires Kubernetes version '>= 1.31', which is 1.30.2. The index has a 1.0.0",
+			"this wish cannot be satisfied: a is wanted; a 1.0.0 requires Kubernetes version '>= 1.31', " +
+				"and the clusters have 1.30.2. The index has a 1.0.0",
 		},
 		"a cycle": {
 			"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0 dependencies: [{name: a}]", "a",
@@ -379,7 +380,7 @@ c 1.0.0`), wishesOf("a, c"), resolution.Kind{Kubernetes: "1.30.0"})
 	got := fmt.Sprintf("%q", result.Choices)
 	want := `[{"a" "1.0.0" ["wanted"] [] ["b"]} ` +
 		`{"b" "1.0.0" ["a 1.0.0 requires b in version '< 4'"] [{"4.0.0" "a 1.0.0 requires b in version '< 4'"} ` +
-		`{"3.0.0" "it requires Kubernetes version '>= 1.31', which is 1.30.0"} {"3.0.0-rc.1" "it is a prerelease, and nothing ` +
+		`{"3.0.0" "it requires Kubernetes version '>= 1.31', and the clusters have 1.30.0"} {"3.0.0-rc.1" "it is a prerelease, and nothing ` +
 		`asks for it"}] []} ` +
 		`{"c" "1.0.0" ["wanted"] [] []}]`
 	if got != want {

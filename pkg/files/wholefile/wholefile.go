@@ -3,6 +3,7 @@ package wholefile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -12,9 +13,27 @@ import (
 	"open-cluster-management.io/interlock/pkg/files/fileerror"
 )
 
-// Write writes a file that all users may read.
+// Write writes a file that all users may read. If the path is a link, it writes what the link points to.
 func Write(path string, write func(io.Writer) error) error {
-	return fileerror.Writing(path, replace(path, write))
+	target, err := linked(path)
+	if err == nil {
+		err = replace(target, write)
+	}
+	return fileerror.Writing(path, err)
+}
+
+// linked returns the path that a link points to, and any other path as it is. A renamed file or folder would replace the link itself, and
+// leave what it points to as it was.
+func linked(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path, nil //nolint:nilerr // what does not exist is no link, and writing has the error of anything else
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is a link to something that does not exist: name another path, or remove the link", path)
+	}
+	return target, err
 }
 
 // replace writes a file beside the path, and renames it.
@@ -36,9 +55,13 @@ func replace(path string, write func(io.Writer) error) (err error) {
 }
 
 // WriteFolder writes a folder that all users may read. The files have paths relative to the folder. The function remove deletes the old
-// folder, after the new one was written beside it.
+// folder, after the new one was written beside it. If the path is a link, the folder is what the link points to.
 func WriteFolder(folder string, files iter.Seq2[string, []byte], remove func(oldFolder, newFolder string) error) error {
-	return fileerror.Writing(folder, replaceFolder(folder, files, remove))
+	target, err := linked(folder)
+	if err == nil {
+		err = replaceFolder(target, files, remove)
+	}
+	return fileerror.Writing(folder, err)
 }
 
 // replaceFolder writes a folder beside the old one, and renames it.

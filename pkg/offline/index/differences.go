@@ -130,6 +130,9 @@ func passedOverText(versions []PassedOver) string {
 	return listOf(parts)
 }
 
+// WorkspaceSource begins the source of a release from a folder of add-ons that are not released. The path of the folder follows.
+const WorkspaceSource = "workspace "
+
 // Check returns the differences between a lock and the releases of an index.
 func Check(lock *Lock, entries []Entry) []Difference {
 	var differences []Difference
@@ -141,6 +144,9 @@ func Check(lock *Lock, entries []Entry) []Difference {
 			case entry == nil:
 				difference.Message = fmt.Sprintf("clusters of kind %s: %s %s is locked, and the index has no such release",
 					text.Name(kind.Name), text.Name(addOn.Name), text.Excerpt(addOn.Version))
+				if folder, ok := strings.CutPrefix(addOn.Source, WorkspaceSource); ok {
+					difference.Message += fmt.Sprintf(": it is locked from a folder: add --workspace with the path of %s", text.Excerpt(folder))
+				}
 			case entry.Digest != addOn.Digest:
 				difference.Resolved = entry.Version
 				difference.Message = fmt.Sprintf("clusters of kind %s: %s %s is locked with digest %s, and that of the index has %s",

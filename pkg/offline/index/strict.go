@@ -1,6 +1,8 @@
 package index
 
 import (
+	"bufio"
+	"bytes"
 	gojson "encoding/json"
 	"errors"
 	"fmt"
@@ -9,10 +11,12 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/files/lineend"
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -76,6 +80,9 @@ func contentOf(path string) (content []byte, err error) {
 
 // decode reads YAML or JSON into an object. Like an API server, it refuses unknown and repeated fields.
 func decode(content []byte, kind string, object any) error {
+	if err := checkDocument(content); err != nil {
+		return err
+	}
 	raw, err := yaml.YAMLToJSONStrict(content)
 	if err != nil {
 		return err
@@ -94,9 +101,59 @@ func decode(content []byte, kind string, object any) error {
 		return fieldErrorf(mistyped.Field, "must be a string, and is a %s: put it in quotes", mistyped.Value)
 	}
 	if mistyped != nil {
-		return fieldErrorf(mistyped.Field, "must be of type %s, not %s", mistyped.Type, mistyped.Value)
+		return fieldErrorf(mistyped.Field, "must be %s, and is %s", typeNames[mistyped.Type.Kind()], mistyped.Value)
 	}
 	return errors.Join(append(strictErrs, err)...)
+}
+
+// typeNames has the names of Go's types in YAML.
+var typeNames = map[reflect.Kind]string{
+	reflect.String: "a string", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Map: "an object", reflect.Struct: "an object",
+}
+
+// conflictMarker begins the lines that a merge of Git leaves in a file which it could not merge.
+var conflictMarker = []byte("<<<<<<< ")
+
+// checkDocument returns an error unless the content is one document. The decoder reads only the first one.
+func checkDocument(content []byte) error {
+	content = lineend.Unix(content)
+	documents := 0
+	for i, line := range bytes.Split(content, []byte("\n")) {
+		if bytes.HasPrefix(line, conflictMarker) {
+			return fmt.Errorf("line %d: a merge has left a conflict here: resolve it", i+1)
+		}
+	}
+	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content))); ; documents++ {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if isBlank(document) {
+			documents--
+		}
+	}
+	switch documents {
+	case 0:
+		return errors.New("it is empty")
+	case 1:
+		return nil
+	default:
+		return fmt.Errorf("it has %d documents, and must have one: write the others to files of their own", documents)
+	}
+}
+
+// isBlank reports whether a document has only comments.
+func isBlank(document []byte) bool {
+	for line := range bytes.Lines(document) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' && !bytes.Equal(line, []byte("---")) && !bytes.Equal(line, []byte("...")) {
+			return false
+		}
+	}
+	return true
 }
 
 func typeOf(kind string) metav1.TypeMeta {

@@ -2,8 +2,10 @@ package registry
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 
@@ -45,6 +47,16 @@ func explainConnection(err error, registry string) error {
 	if refused := new(withoutTLSError); errors.As(err, &refused) {
 		return &refusal{refused.Error(), err}
 	}
+	if errors.Is(err, errStalled) {
+		return &refusal{fmt.Sprintf("the registry %s stopped in the middle: no progress in time: run this again, or ask who runs it", registry), err}
+	}
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+		return &refusal{fmt.Sprintf("the registry %s did not answer in time: check that it runs, and run this again", registry), err}
+	}
+	if errors.As(err, new(*json.SyntaxError)) {
+		return &refusal{fmt.Sprintf("%s does not answer as a registry does: %v: "+
+			"check the reference, and whether a proxy or a login page answers in its place", registry, err), err}
+	}
 	return err
 }
 
@@ -79,6 +91,24 @@ func explain(err error, repository name.Repository) error {
 			return err
 		}
 		message = fmt.Sprintf("%s refuses a request for %s: %s", registry, repository.RepositoryStr(), status)
+		if failed.StatusCode == http.StatusTooManyRequests || failed.StatusCode >= http.StatusInternalServerError {
+			message += ": run this again later"
+		}
 	}
 	return &refusal{message, err}
+}
+
+// explainedBody is the content of a blob. Its errors are explained.
+type explainedBody struct {
+	io.ReadCloser
+	repository name.Repository
+}
+
+// Read implements io.Reader.
+func (b explainedBody) Read(content []byte) (int, error) {
+	n, err := b.ReadCloser.Read(content)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = explain(err, b.repository)
+	}
+	return n, err
 }

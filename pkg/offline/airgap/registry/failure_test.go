@@ -1,12 +1,18 @@
 package registry
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"open-cluster-management.io/interlock/pkg/offline/airgap/layout"
@@ -46,6 +52,29 @@ func TestRefusalsAreExplained(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "HEAD") {
 				t.Errorf("%s: %d: %v", verb, status, err)
 			}
+		}
+	}
+}
+
+// TestConnectionsAreExplained tests that an error of a connection names the registry, and the next step.
+func TestConnectionsAreExplained(t *testing.T) {
+	repository, err := name.NewRepository("registry.example.com/team/addons")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := json.Unmarshal([]byte("<html>"), new(any))
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("GET: %w", errStalled), "the registry registry.example.com stopped in the middle: no progress in time: run this again"},
+		{fmt.Errorf("GET: %w", os.ErrDeadlineExceeded), "the registry registry.example.com did not answer in time: check that it runs"},
+		{fmt.Errorf("decode: %w", page), "registry.example.com does not answer as a registry does: "},
+		{&transport.Error{StatusCode: http.StatusServiceUnavailable}, "503 Service Unavailable: run this again later"},
+		{&transport.Error{StatusCode: http.StatusTooManyRequests}, "429 Too Many Requests: run this again later"},
+	} {
+		if got := explain(test.err, repository); !strings.Contains(got.Error(), test.want) || !errors.Is(got, test.err) {
+			t.Errorf("got %v, want %s", got, test.want)
 		}
 	}
 }

@@ -205,7 +205,10 @@ func get(ctx context.Context, puller *remote.Puller, reference name.Reference, b
 				return nil, explain(err, reference.Context())
 			}
 			content, err := layer.Compressed()
-			return content, explain(err, reference.Context())
+			if err != nil {
+				return nil, explain(err, reference.Context())
+			}
+			return explainedBody{content, reference.Context()}, nil
 		}}
 	}
 	return descriptor, nil

@@ -51,7 +51,7 @@ func (c Client) getBundles(
 	}
 	list, err := referrers.IndexManifest()
 	if err != nil {
-		return err
+		return explain(err, repository)
 	}
 	for _, referrer := range list.Manifests {
 		if !signature.MayBeBundle(referrer) {
