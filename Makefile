@@ -239,6 +239,10 @@ kind-node: node ## build an image for kind's nodes from Debian's packages and Go
 	@$(BINARIES) kubectl kubeadm kind-node
 	@hack/kind-node.sh
 
+.PHONY: kind-try
+kind-try: $(if $(DRY_RUN),,kind-tools) ## run docs/kind.md without the removal, and keep the clusters to try Interlock on (docker; KIND_NODE_IMAGE=image for their nodes, DRY_RUN=1: only print the commands)
+	@hack/kind-try.sh
+
 .PHONY: e2e-kind
 e2e-kind: kind-tools ## run docs/kind.md and test/e2e on three kind clusters (docker; KIND_NODE_IMAGE=image for their nodes, FOCUS=text for some specs)
 	@hack/e2e-kind.sh

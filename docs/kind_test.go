@@ -1,6 +1,9 @@
 package docs
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,5 +42,51 @@ func TestKindPageNamesTheTestedVersions(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// make kind-try runs the page up to the commands that remove Interlock, and keeps the clusters.
+func TestKindTryRunsThePage(t *testing.T) {
+	command := exec.CommandContext(t.Context(), filepath.Join(top(t), "hack/kind-try.sh"))
+	command.Env = append(command.Environ(), "DRY_RUN=1")
+	printed, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried, removed, ok := strings.Cut(read(t, "docs/kind.md"), "\n## Remove Interlock\n")
+	if !ok {
+		t.Fatal(`docs/kind.md has no part "Remove Interlock"`)
+	}
+	rest := string(printed)
+	blocks := regexp.MustCompile("(?s)\n```sh\n(.*?)```\n")
+	for _, block := range blocks.FindAllStringSubmatch(tried, -1) {
+		if _, rest, ok = strings.Cut(rest, block[1]); !ok {
+			t.Errorf("make kind-try does not run these commands of docs/kind.md in their order:\n%s", block[1])
+		}
+	}
+	for _, block := range blocks.FindAllStringSubmatch(removed, -1) {
+		if strings.Contains(string(printed), block[1]) {
+			t.Errorf("make kind-try runs these commands of docs/kind.md, which remove what it is to keep:\n%s", block[1])
+		}
+	}
+}
+
+// Without Docker, it says so before it builds or changes anything.
+func TestKindTryNeedsDocker(t *testing.T) {
+	programs := t.TempDir()
+	for _, name := range []string{"bash", "dirname"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(programs, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.CommandContext(t.Context(), filepath.Join(top(t), "hack/kind-try.sh"))
+	command.Env = []string{"PATH=" + programs}
+	output, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "docker is missing") {
+		t.Errorf("%v: %s", err, output)
 	}
 }

@@ -13,23 +13,7 @@ work=$bin/e2e-kind
 export PATH=$bin:$PATH KUBECONFIG=$bin/kind-try/kubeconfig # that of the page
 clusters=(interlock-hub interlock-cluster1 interlock-cluster2)
 
-fail() { echo "e2e-kind: $*" >&2; exit 1; }
 step() { echo "e2e-kind: $* ($SECONDS s)"; }
-
-# prerequisites checks the machine before the first step.
-prerequisites() {
-  hack/docker-present.sh
-  local name there instances
-  there=$(kind get clusters 2>/dev/null)
-  for name in "${clusters[@]}"; do
-    ! grep -qx "$name" <<<"$there" || fail "the kind cluster $name exists already; delete it with: kind delete cluster --name $name"
-  done
-  # A known limit of kind: each node needs some hundred inotify instances.
-  instances=$(cat /proc/sys/fs/inotify/max_user_instances 2>/dev/null || echo 8192)
-  [ "$instances" -ge 512 ] || fail "three nodes need more inotify instances than $instances: sysctl -w fs.inotify.max_user_instances=1024"
-  [ -z "${KIND_NODE_IMAGE:-}" ] || docker image inspect "$KIND_NODE_IMAGE" >/dev/null 2>&1 || docker pull --quiet "$KIND_NODE_IMAGE" ||
-    fail "no image $KIND_NODE_IMAGE, here or in a registry: make kind-node builds one"
-}
 
 clean_up() {
   local status=$? name
@@ -44,35 +28,17 @@ clean_up() {
   done
 }
 
-# kind replaces the program, in this script and for the page: it gives new clusters the node image, and the images that
-# pods would otherwise get from registries.
-kind() {
-  command kind "$@" ${KIND_NODE_IMAGE:+$([ "$1 $2" != "create cluster" ] || echo --image "$KIND_NODE_IMAGE")} || {
-    [ "$1 $2" != "create cluster" ] || [ -n "${KIND_NODE_IMAGE:-}" ] ||
-      echo "e2e-kind: if no registry can be reached: make kind-node, then KIND_NODE_IMAGE=... make e2e-kind" >&2
-    return 1
-  }
-  [ "$1 $2" = "create cluster" ] || return 0
-  local archive
-  for archive in "$work"/images/*.tar; do
-    command kind load image-archive "$archive" --name "$4" >/dev/null || return 1
-  done
-}
+. hack/kind-functions.sh e2e-kind
 export -f kind
-export work
+export kind_archives=$work/images # the images that pods would otherwise get from registries
 
-OCM_VERSION=$(go list -C test/ocm -m -f '{{.Version}}' open-cluster-management.io/ocm)
-OCM_NEXT_VERSION=${OCM_VERSION%.*}.$((${OCM_VERSION##*.} + 1))
-export OCM_VERSION OCM_NEXT_VERSION
-prerequisites
+kind_export_versions
+kind_prerequisites "${clusters[@]}"
 trap clean_up EXIT
 step "images"
 [ -n "${KEEP_IMAGES:-}" ] || hack/e2e-images.sh
 rm -rf "$work"
-mkdir -p "$work/images"
-for archive in "$bin"/e2e-images/*/*.tar; do # one folder for each version
-  ln "$archive" "$work/images/$(basename "$(dirname "$archive")")-$(basename "$archive")"
-done
+kind_link_archives
 
 step "docs/kind.md"
 go run ./hack/pagecommands -until "Remove Interlock" docs/kind.md

@@ -19,7 +19,7 @@ import (
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: pagecommands [-from HEADING] [-until HEADING] [-replace WORD=VALUE ...] FILE\n\n"+
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: pagecommands [-print] [-from HEADING] [-until HEADING] [-replace WORD=VALUE ...] FILE\n\n"+
 			"Runs the commands of a Markdown page in one bash, and compares their output with the page.")
 		flag.PrintDefaults()
 	}
@@ -34,13 +34,14 @@ func main() {
 		values[word] = value
 		return nil
 	})
+	printOnly := flag.Bool("print", false, "print the commands, and run none")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := runPage(ctx, flag.Arg(0), *start, *end, values)
+	err := runPage(ctx, flag.Arg(0), *start, *end, values, *printOnly)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pagecommands:", err)
@@ -48,7 +49,7 @@ func main() {
 	}
 }
 
-func runPage(ctx context.Context, file, start, end string, values map[string]string) error {
+func runPage(ctx context.Context, file, start, end string, values map[string]string, printOnly bool) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -57,5 +58,12 @@ func runPage(ctx context.Context, file, start, end string, values map[string]str
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return run(ctx, file, replace(blocks, values), os.Stdout)
+	blocks = replace(blocks, values)
+	if !printOnly {
+		return run(ctx, file, blocks, os.Stdout)
+	}
+	for _, b := range blocks {
+		fmt.Printf("# %s\n%s\n", b.heading, b.commands)
+	}
+	return nil
 }
