@@ -207,6 +207,25 @@ release-verify: release ## make the release once more, from a clone of the commi
 	  echo "release-verify: the clone's files differ; commit all changes first" >&2; exit 1; }; \
 	echo "release-verify: $$(wc -l <$(BIN)/release/SHA256SUMS) files are the same in both"
 
+# Where the images go, and the pods get them from: a registry, or a repository of one, without the protocol.
+REGISTRY ?=
+# Values of the chart: make install REGISTRY=... SET='agent.install=true reports=all'.
+SET ?=
+
+.PHONY: registry-given
+registry-given:
+	@[ -n '$(REGISTRY)' ] || { echo 'error: set REGISTRY to where your images are to be, such as REGISTRY=registry.example.com/team' >&2; exit 2; }
+
+.PHONY: install
+install: registry-given build ## build the images, push them to REGISTRY, and install or upgrade Interlock on the hub of kubectl's current context (SET='agent.install=true': values of the chart; DRY_RUN=1: only check; INSECURE=1: the registry is on loopback, without TLS)
+	@$(MAKE) --no-print-directory images PUSH= IMAGE_PREFIX='$(REGISTRY)/interlock-'
+	@$(BIN)/kubectl-addon hub upgrade --install deploy/charts/interlock --images $(BIN)/images --registry '$(REGISTRY)' \
+	  $(foreach value,$(SET),--set '$(value)') $(if $(INSECURE),--insecure) $(if $(DRY_RUN),--dry-run)
+
+.PHONY: uninstall
+uninstall: build ## uninstall what make install has installed
+	@$(BIN)/kubectl-addon hub uninstall
+
 # What the current context of kubectl is, is deployed to. Images as `make images PUSH=1` names them.
 KUBECTL ?= kubectl
 

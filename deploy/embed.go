@@ -23,3 +23,9 @@ var Roles embed.FS
 //
 //go:embed alerts/runbook.yaml
 var Runbook []byte
+
+// GlobalPlacement has the Placement of all managed clusters, its Namespace and its
+// ManagedClusterSetBinding. It is a copy of docs/examples/global-placement.yaml.
+//
+//go:embed global-placement/global-placement.yaml
+var GlobalPlacement []byte

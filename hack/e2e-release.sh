@@ -83,8 +83,10 @@ run_page() {
   kubectl --context cluster1 apply -f test/e2e/manifests/monitoring.yaml
 
   step "docs/install.md"
-  commands "From a hub to the first condition" "With one command"
+  INSECURE=1 commands "From a hub to the first condition" "With Helm"
   kubectl delete -f docs/examples/gateway.yaml
+  kubectl addon hub uninstall --yes
+  commands "With Helm" "With one command"
   commands "What is installed" "Without Helm"
   # The nodes have no DNS.
   helm upgrade interlock deploy/charts/interlock $values \

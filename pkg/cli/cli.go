@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/doctor"
 	"open-cluster-management.io/interlock/pkg/cli/eventscmd"
 	"open-cluster-management.io/interlock/pkg/cli/graphcmd"
+	"open-cluster-management.io/interlock/pkg/cli/hubcmd"
 	"open-cluster-management.io/interlock/pkg/cli/impact"
 	"open-cluster-management.io/interlock/pkg/cli/indexcmd"
 	"open-cluster-management.io/interlock/pkg/cli/install"
@@ -111,6 +112,7 @@ func groupsOf(from *source.Source, streams genericiooptions.IOStreams) templates
 		{"Version Selection Commands:", []verb{
 			indexcmd.NewCommand, resolve.NewCommand, build.NewCommand, verify.NewCommand, upgrade.NewCommand,
 		}},
+		{"Hub Commands:", []verb{hubcmd.NewCommand}},
 		{"Package Commands:", []verb{pack.NewCommand, push.NewCommand, pull.NewCommand}},
 	} {
 		var commands []*cobra.Command

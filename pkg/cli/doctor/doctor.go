@@ -77,16 +77,11 @@ It exits with 1 when a check fails. "?" marks a check that you have no right to 
 }
 
 func (o *options) run(ctx context.Context) error {
-	fleet, err := o.source.Snapshot(ctx, o.source.Cluster())
+	diagnosis, err := Diagnose(ctx, o.source, o.namespace)
 	if err != nil {
 		return err
 	}
-	reader, _, err := o.source.Connect()
-	if err != nil {
-		return err
-	}
-	diagnosis := diagnose(ctx, newHub(reader, fleet, o.namespace, time.Now(), components.Plain(version.Version)))
-	if err := o.flags.Print(o.Out, diagnosis, func() error { return write(o.Out, o.source, diagnosis) }); err != nil {
+	if err := o.flags.Print(o.Out, diagnosis, func() error { return Write(o.Out, o.source, diagnosis) }); err != nil {
 		return err
 	}
 	if diagnosis.Failed() {
@@ -94,6 +89,22 @@ func (o *options) run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Diagnose makes all checks of the Interlock that is installed in a namespace.
+func Diagnose(ctx context.Context, src *source.Source, namespace string) (*report.Diagnosis, error) {
+	fleet, err := src.Snapshot(ctx, src.Cluster())
+	if err != nil {
+		return nil, err
+	}
+	reader, _, err := src.Connect()
+	if err != nil {
+		return nil, err
+	}
+	return diagnose(ctx, newHub(reader, fleet, namespace, time.Now(), components.Plain(version.Version))), nil
+}
+
+// GuardCheck is the name of the check of the guard.
+const GuardCheck = "guard"
 
 // check is a named check of a hub.
 type check struct {
@@ -108,7 +119,7 @@ var checks = []check{
 	{"webhook", checkWebhook},
 	{"versions", checkVersions},
 	{"rights", checkRights},
-	{"guard", checkGuard},
+	{GuardCheck, checkGuard},
 	{"gates", checkGates},
 	{"graft", checkGraft},
 	{"records", checkRecords},
@@ -139,7 +150,8 @@ var marks = map[report.CheckStatus]string{passed: "✔", failed: "✖", unknown:
 
 var colors = map[report.CheckStatus]terminal.Color{passed: terminal.Green, failed: terminal.Red}
 
-func write(out io.Writer, src *source.Source, diagnosis *report.Diagnosis) error {
+// Write writes the results for people, each with the command that repairs it.
+func Write(out io.Writer, src *source.Source, diagnosis *report.Diagnosis) error {
 	var lines []string
 	note := ""
 	screen := terminal.ScreenOf(out)

@@ -209,7 +209,7 @@ func TestDoctorPrints(t *testing.T) {
 			*src.Config.Context = "prod hub"
 			diagnosis := diagnoseChanged(t, test.change)
 			var out strings.Builder
-			if err := write(&out, src, diagnosis); err != nil {
+			if err := Write(&out, src, diagnosis); err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range test.want {

@@ -25,7 +25,7 @@ func checkFacts(ctx context.Context, h *hub) []result {
 	case crd == nil:
 		return []result{{
 			failed, "The hub does not serve ManagedClusterFacts, so APIs of managed clusters are not known, and versions only from objects on the hub",
-			"helm upgrade, or kubectl apply -k deploy/hub",
+			"helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/hub",
 		}}
 	}
 	requested, overdue := 0, tally{}

@@ -44,7 +44,7 @@ var guard = admissionRule{
 	},
 	absent: []result{{
 		note, "No guard is installed: OCM's agent can set Available to True for a moment where a Required dependency fails",
-		"helm upgrade --reuse-values --set guard=auto, or docs/coexistence.md for a hub that supports none",
+		"helm upgrade --reuse-values --set guard=auto, or kubectl addon hub upgrade --set guard=auto",
 	}},
 }
 

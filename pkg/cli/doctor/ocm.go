@@ -12,8 +12,8 @@ import (
 
 // The versions of Open Cluster Management that Interlock supports.
 const (
-	// oldestOCM is the first version that deploys addon-agent.
-	oldestOCM = "1.2.0"
+	// OldestOCM is the first version that deploys addon-agent.
+	OldestOCM = "1.2.0"
 	// testedOCM is the version that the tests run on. Later patch versions count as tested too.
 	testedOCM = "1.2.1"
 )
@@ -32,7 +32,7 @@ func checkOCM(ctx context.Context, h *hub) []result {
 	}
 	message := fmt.Sprintf("Open Cluster Management %s, managed clusters: %d", installed, len(h.fleet.Names()))
 	version, err := semver.NewVersion(installed)
-	oldest, tested := semver.MustParse(oldestOCM), semver.MustParse(testedOCM)
+	oldest, tested := semver.MustParse(OldestOCM), semver.MustParse(testedOCM)
 	switch {
 	case err != nil:
 		return []result{{note, message + ": this is no version that can be compared", page}}
@@ -48,7 +48,7 @@ func checkOCM(ctx context.Context, h *hub) []result {
 
 // olderOCM returns the result for a version that cannot deploy addon-agent.
 func (h *hub) olderOCM(message string) result {
-	old := result{note, message + ". It is older than " + oldestOCM + ", so it cannot deploy addon-agent", "clusteradm upgrade clustermanager"}
+	old := result{note, message + ". It is older than " + OldestOCM + ", so it cannot deploy addon-agent", "clusteradm upgrade clustermanager"}
 	if h.fleet.Declared.Registered(agentAddOn) || h.fleet.IsInstalled(agentAddOn, "") {
 		old.status = failed
 	}

@@ -26,12 +26,12 @@ func TestPageShowsOutput(t *testing.T) {
 	}
 	src := &source.Source{Config: genericclioptions.NewConfigFlags(true)}
 	var out strings.Builder
-	if err := write(&out, src, diagnosis); err != nil {
+	if err := Write(&out, src, diagnosis); err != nil {
 		t.Fatal(err)
 	}
 	picture.Compare(t, "../testdata/doctor.txt", out.String())
 	screen := &picture.Screen{Terminal: terminal.Screen{Width: 80, Colored: true}}
-	if err := write(screen, src, diagnosis); err != nil {
+	if err := Write(screen, src, diagnosis); err != nil {
 		t.Fatal(err)
 	}
 	picture.Compare(t, "../../../docs/terminal/doctor-80.svg", picture.SVG("kubectl addon doctor", strings.TrimSpace(screen.String()), 80))

@@ -70,7 +70,7 @@ func checkRights(ctx context.Context, h *hub) []result {
 		case err != nil:
 			return append(results, unreadable("The rights of "+grant.account, err)...)
 		case problem != "":
-			results = append(results, result{failed, problem, "helm upgrade, or kubectl apply -k deploy/hub"})
+			results = append(results, result{failed, problem, "helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/hub"})
 		}
 	}
 	switch {

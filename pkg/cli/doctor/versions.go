@@ -43,10 +43,10 @@ func checkVersions(ctx context.Context, h *hub) []result {
 		result
 		version string
 	}{
-		{result{failed, webhookName, "helm upgrade, or kubectl apply -k deploy/hub, with one version for both"}, webhook},
+		{result{failed, webhookName, "helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/hub, with one version for both"}, webhook},
 		{result{
 			note, "addon-agent, as OCM deploys it,",
-			"helm upgrade, or kubectl apply -k deploy/agent-addon, with the version of addon-manager",
+			"helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/agent-addon, with the version of addon-manager",
 		}, components.VersionOf(agent)},
 		{result{note, "this plugin", "docs/kubectl-addon.md#install"}, h.plugin},
 	} {

@@ -31,7 +31,7 @@ func (h *hub) checkConfiguration(ctx context.Context, kind, purpose string) []re
 		return unreadable("The "+kind+" of the webhook", err)
 	case configuration == nil:
 		return []result{{
-			failed, "The API server is not configured to call the webhook " + purpose, "helm upgrade, or kubectl apply -k deploy/hub",
+			failed, "The API server is not configured to call the webhook " + purpose, "helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/hub",
 		}}
 	case !hasCA(configuration.Object):
 		return []result{{failed, "The API server does not trust the webhook " + purpose + ": its configuration has no CA", h.logs()}}
