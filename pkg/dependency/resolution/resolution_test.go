@@ -79,6 +79,13 @@ func TestResolve(t *testing.T) {
 		"a dependency on exactly one build": {
 			"a 1.0.0 dependencies: [{name: b, version: 5.0.0+a}]\nb 5.0.0+a\nb 5.0.0+b", "a", "a 1.0.0, b 5.0.0+a",
 		},
+		"a dependency on exactly one build, and a bound": {
+			"a 1.0.0 dependencies: [{name: b, version: '5.0.0+a, < 6'}]\nb 5.0.0+a\nb 5.0.0+b", "a", "a 1.0.0, b 5.0.0+a",
+		},
+		"a wish for a bounded build that is not there": {
+			"a 5.0.0+a\na 5.0.0+b", "a 5.0.0+gone <6",
+			"this wish cannot be satisfied: a in version '5.0.0+gone <6' is wanted. The index has a 5.0.0+b, 5.0.0+a",
+		},
 		"what is required comes too": {
 			"a 1.0.0 dependencies: [{name: b}]\nb 1.0.0 dependencies: [{name: c}]\nc 1.0.0\nd 1.0.0",
 			"a",

@@ -24,7 +24,7 @@ type Range struct {
 	// prereleases is true if prereleases are accepted. If there are identifiers, a prerelease needs one of them.
 	prereleases bool
 	identifiers []string
-	// alternatives are set if one of them is an exact version with build metadata.
+	// alternatives are set if one of them names an exact version with build metadata.
 	alternatives []alternative
 	// everything is true for the range Any.
 	everything bool
@@ -46,6 +46,9 @@ func ParseRange(text string, prereleases *addonv1alpha1.DependencyPrereleases) (
 		return nil, errRange
 	}
 	if err := checkWildcards(text); err != nil {
+		return nil, err
+	}
+	if err := checkBuilds(text); err != nil {
 		return nil, err
 	}
 	r := &Range{constraints: constraints}

@@ -77,7 +77,16 @@ func TestRanges(t *testing.T) {
 		{source: "an exact build of a prerelease", text: "5.0.0-rc.1+a", matching: "5.0.0-rc.1+a", excluded: "5.0.0-rc.1 5.0.0-rc.1+b"},
 		{source: "one of two builds", text: "5.0.0+a || 5.0.0+b", matching: "5.0.0+a 5.0.0+b", excluded: "5.0.0+c"},
 		{source: "a build or a range", text: "5.0.0+a || >= 6", matching: "5.0.0+a 6.0.0+x", excluded: "5.0.0+b"},
-		{source: "comparisons ignore builds", text: ">= 5.0.0+b", matching: "5.0.0+a 5.0.0"},
+		{source: "a build, and a bound", text: "5.0.0+a, < 6", matching: "5.0.0+a", excluded: "5.0.0+b 5.0.0 4.0.0"},
+		{source: "a bound, and a build", text: ">= 4, 5.0.0+a", matching: "5.0.0+a", excluded: "5.0.0+b 5.0.0"},
+		{source: "a build, and a bound after a blank", text: "5.0.0+a >=5", matching: "5.0.0+a", excluded: "5.0.0+b"},
+		{source: "the same build twice", text: "5.0.0+a, =v5.0.0+a", matching: "5.0.0+a", excluded: "5.0.0+b"},
+		{source: "two builds at once", text: "5.0.0+a 5.0.0+b", excluded: "5.0.0+a 5.0.0+b 5.0.0"},
+		{source: "a build outside of a bound", text: "5.0.0+a, > 5", excluded: "5.0.0+a 5.0.0+b"},
+		{source: "a build, and a hyphen range", text: "4.0.0 - 6.0.0 5.0.0+a", matching: "5.0.0+a", excluded: "5.0.0+b 4.0.0"},
+		{source: "a bounded build or a range", text: ">= 6 || 5.0.0+a, < 6", matching: "5.0.0+a 6.0.0+x", excluded: "5.0.0+b"},
+		{source: "a bounded build of a prerelease", text: "5.0.0-rc.1+a, < 6", matching: "5.0.0-rc.1+a", excluded: "5.0.0-rc.1+b"},
+		{source: "comparisons ignore builds", text: ">= 5.0.0", matching: "5.0.0+a 5.0.0"},
 		{source: "an exact version accepts any build", text: "5.0.0", matching: "5.0.0+a 5.0.0"},
 	}
 	for _, tc := range cases {
