@@ -12,6 +12,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/offline/chart"
 	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
+	"open-cluster-management.io/interlock/pkg/offline/objectfiles"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -26,7 +27,9 @@ func (o *options) buildChart() ([]index.Entry, error) {
 			"What add-ons depend on is declared in a ClusterManagementAddOn",
 			rendered.Name, strings.Join(rendered.Dependencies, ", "))})
 	}
-	objects := o.withoutHooks(rendered.Objects)
+	objects, leftOut := objectfiles.WithoutFileKinds(rendered.Objects)
+	o.report(leftOut)
+	objects = o.withoutHooks(objects)
 	if err := o.checkRandom(rendered, objects); err != nil {
 		return nil, err
 	}

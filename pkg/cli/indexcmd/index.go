@@ -142,7 +142,7 @@ func (o *options) build(ctx context.Context, paths []string) error {
 }
 
 func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
-	objects, leftOut, err := objectfiles.Read(paths, o.In)
+	objects, leftOut, err := objectfiles.Read(paths, o.In, o.folder)
 	if err != nil {
 		return nil, cmdline.UsageError(err)
 	}

@@ -142,7 +142,7 @@ func (f *Files) Entries(ctx context.Context) ([]index.Entry, error) {
 func (f *Files) withWorkspaces(entries []index.Entry) ([]index.Entry, error) {
 	folderOf := map[string]string{}
 	for _, folder := range f.Workspace {
-		objects, _, err := objectfiles.Read([]string{folder}, strings.NewReader(""))
+		objects, _, err := objectfiles.Read([]string{folder}, strings.NewReader(""), "")
 		if err != nil {
 			return nil, cmdline.UsageError(err)
 		}

@@ -58,7 +58,7 @@ func releasesOf(t *testing.T, image string) []index.Entry {
 	var releases []index.Entry
 	for _, version := range []string{"1.0.0", "2.0.0"} {
 		content := strings.NewReplacer("VERSION", version, "IMAGE", image).Replace(gateway)
-		objects, _, err := objectfiles.Read([]string{"-"}, strings.NewReader(content))
+		objects, _, err := objectfiles.Read([]string{"-"}, strings.NewReader(content), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func objects(t testing.TB, files map[string]string) []manifest.Object {
 	folder := t.TempDir()
 	write(t, folder, files)
 	t.Chdir(folder)
-	read, _, err := objectfiles.Read([]string{"."}, strings.NewReader(""))
+	read, _, err := objectfiles.Read([]string{"."}, strings.NewReader(""), "")
 	if err != nil {
 		t.Fatal(err)
 	}

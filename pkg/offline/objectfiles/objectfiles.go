@@ -4,19 +4,20 @@ package objectfiles
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
 	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
-	"open-cluster-management.io/interlock/pkg/text"
 )
 
 // Read reads all objects in files and folders. The path - is standard input. It builds the kustomizations in folders. It also returns
-// a message for each file and object that it leaves out.
-func Read(paths []string, stdin io.Reader) ([]manifest.Object, []string, error) {
-	c := collector{stdin: stdin}
+// a message for each file and object that it leaves out. index is the folder of an index that is written, and may be empty. It is not read:
+// a release would have the former releases in it.
+func Read(paths []string, stdin io.Reader, index string) ([]manifest.Object, []string, error) {
+	c := collector{stdin: stdin, index: index}
 	for _, path := range paths {
 		if err := c.addPath(path); err != nil {
 			return nil, nil, err
@@ -28,6 +29,7 @@ func Read(paths []string, stdin io.Reader) ([]manifest.Object, []string, error) 
 // collector collects the objects in files and folders.
 type collector struct {
 	stdin   io.Reader
+	index   string
 	objects []manifest.Object
 	leftOut []string
 }
@@ -36,6 +38,10 @@ type collector struct {
 func (c *collector) addPath(path string) error {
 	var kustomizations []*kustomization.File
 	files, err := manifest.FilesIn(path, func(folder string) (bool, error) {
+		if c.isIndex(folder, path) {
+			c.leaveOut(folder, "the index is written there")
+			return true, nil
+		}
 		file, err := kustomization.Find(folder)
 		if file != nil {
 			kustomizations = append(kustomizations, file)
@@ -99,15 +105,29 @@ func (c *collector) build(kustomizations []*kustomization.File) error {
 
 // add adds objects of clusters.
 func (c *collector) add(objects []manifest.Object) {
-	for _, object := range objects {
-		if kustomization.IsKustomization(object.GetAPIVersion()) {
-			c.leaveOut(object.Path, fmt.Sprintf("the %s of kustomize is no object of a cluster", text.Name(object.GetKind())))
-			continue
-		}
-		c.objects = append(c.objects, object)
+	kept, messages := WithoutFileKinds(objects)
+	c.objects, c.leftOut = append(c.objects, kept...), append(c.leftOut, messages...)
+}
+
+// isIndex reports whether a folder below a path is the index, or the folder with its releases. An index in the folder of the sources
+// themselves only has the latter for itself.
+func (c *collector) isIndex(folder, path string) bool {
+	if c.index == "" {
+		return false
 	}
+	return isSame(folder, filepath.Join(c.index, "addons")) || isSame(folder, c.index) && !isSame(folder, path)
+}
+
+// isSame reports whether two paths lead to the same folder.
+func isSame(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 func (c *collector) leaveOut(path, reason string) {
-	c.leftOut = append(c.leftOut, fmt.Sprintf("left out: %s: %s", path, reason))
+	c.leftOut = append(c.leftOut, leftOut(path, reason))
 }

@@ -22,9 +22,10 @@ func writeTree(t *testing.T, files map[string]string) {
 }
 
 const (
-	kustomized = "resources: [store.yaml]\nlabels: [{pairs: {team: blue}}]\n"
-	kustomize  = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
-	configMap  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\n"
+	kustomized    = "resources: [store.yaml]\nlabels: [{pairs: {team: blue}}]\n"
+	kustomize     = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+	interlockFile = "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: "
+	configMap     = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\n"
 )
 
 func TestObjectsOfKustomizations(t *testing.T) {
@@ -55,6 +56,24 @@ func TestObjectsOfKustomizations(t *testing.T) {
 			"all.yaml",
 			"store=, left out: all.yaml: the Kustomization of kustomize is no object of a cluster",
 		},
+		"files of kubectl addon": {
+			map[string]string{"d/addons.yaml": interlockFile + "AddOnWishes\n", "d/package.yaml": interlockFile + "AddOnPackage\n",
+				"d/policy.yaml": interlockFile + "AddOnDependencyPolicy\nmetadata: {name: policy}\n"},
+			"d", "policy=, left out: d/addons.yaml: the AddOnWishes is a file of kubectl addon, and no object of a cluster, " +
+				"left out: d/package.yaml: the AddOnPackage is a file of kubectl addon, and no object of a cluster",
+		},
+		"files of other programs": {
+			map[string]string{"d/kubeconfig.yaml": "apiVersion: v1\nkind: Config\n", "d/kind.yaml": "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\n",
+				"d/kubelet.yaml": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n", "d/store.yaml": store},
+			"d", "store=, left out: d/kind.yaml: the Cluster of kind is no object of a cluster, " +
+				"left out: d/kubeconfig.yaml: it is a kubeconfig, which may have credentials, and no object of a cluster, " +
+				"left out: d/kubelet.yaml: the KubeletConfiguration of kubelet is no object of a cluster",
+		},
+		"the index that is written": {
+			map[string]string{"store.yaml": store, "index/addons/a/1.0.0.yaml": "no object", "d/index/addons/c.yaml": configMap},
+			".", "NAME=, store=, left out: index: the index is written there",
+		},
+		"the index itself": {map[string]string{"index/addons/a/1.0.0.yaml": "no object"}, "index", "left out: index/addons: the index is written there"},
 		"a Component": {
 			map[string]string{"d/c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n", "d/store.yaml": store},
 			"d", "store=, left out: d/c: it is a Component of kustomize, which is built where a kustomization names it",
@@ -67,7 +86,7 @@ func TestObjectsOfKustomizations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			writeTree(t, test.files)
-			read, leftOut, err := Read(strings.Fields(test.paths), strings.NewReader(""))
+			read, leftOut, err := Read(strings.Fields(test.paths), strings.NewReader(""), "index")
 			var got []string
 			for _, object := range read {
 				got = append(got, object.GetName()+"="+object.GetLabels()["team"])
