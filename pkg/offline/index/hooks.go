@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -12,19 +14,64 @@ import (
 // hookAnnotation is the annotation of Helm for objects that it creates at one moment only, such as before the deletion of a chart.
 const hookAnnotation = "helm.sh/hook"
 
+// workloads are the paths of lists with objects for managed clusters, by the kind that has them.
+var workloads = map[string][]string{
+	templateKind:             {"spec", "agentSpec", "workload", "manifests"},
+	"ManifestWork":           {"spec", "workload", "manifests"},
+	"ManifestWorkReplicaSet": {"spec", "manifestWorkTemplate", "workload", "manifests"},
+}
+
 // WithoutHooks returns the objects that are no Helm hooks, and a message for each hook. Without Helm, a hook is created with all other
-// objects: a Job that deletes the data before the deletion of a chart would delete them at its installation.
+// objects: a Job that deletes the data before the deletion of a chart would delete them at its installation. It also leaves out hooks among
+// the objects that an AddOnTemplate deploys on managed clusters.
 func WithoutHooks(objects []manifest.Object) (kept []manifest.Object, messages []string) {
 	for _, object := range objects {
-		types, isHook := object.GetAnnotations()[hookAnnotation]
-		if !isHook {
-			kept = append(kept, object)
+		if message, isHook := hookMessage(&object.Unstructured); isHook {
+			messages = append(messages, fmt.Sprintf("left out: %s: %s", object.Path, message))
 			continue
 		}
-		messages = append(messages, fmt.Sprintf("left out: %s: %s %s is a Helm hook (%s)%s",
-			object.Path, text.Name(object.GetKind()), text.Name(object.GetName()), text.Excerpt(types), hookAdvice(types)))
+		object.Unstructured = *object.DeepCopy()
+		for _, message := range removeDeployedHooks(&object.Unstructured) {
+			messages = append(messages, fmt.Sprintf("left out: %s: %s %s: %s",
+				object.Path, text.Name(object.GetKind()), text.Name(object.GetName()), message))
+		}
+		kept = append(kept, object)
 	}
 	return kept, messages
+}
+
+// hookMessage describes a hook. It returns false for another object.
+func hookMessage(object *unstructured.Unstructured) (string, bool) {
+	types, isHook := object.GetAnnotations()[hookAnnotation]
+	return fmt.Sprintf("%s %s is a Helm hook (%s)%s",
+		text.Name(object.GetKind()), text.Name(object.GetName()), text.Excerpt(types), hookAdvice(types)), isHook
+}
+
+// removeDeployedHooks removes hooks from the objects that an object deploys on managed clusters, and returns a message for each.
+func removeDeployedHooks(object *unstructured.Unstructured) (messages []string) {
+	path, ok := workloads[object.GetKind()]
+	if !ok || !strings.HasSuffix(object.GroupVersionKind().Group, ".open-cluster-management.io") {
+		return nil
+	}
+	last := len(path) - 1
+	parent, _, err := unstructured.NestedFieldNoCopy(object.Object, path[:last]...)
+	workload, isObject := parent.(map[string]any)
+	if err != nil || !isObject {
+		return nil // lint reports a wrong type
+	}
+	manifests, isList := workload[path[last]].([]any)
+	if !isList {
+		return nil
+	}
+	workload[path[last]] = slices.DeleteFunc(manifests, func(item any) bool {
+		content, _ := item.(map[string]any)
+		message, isHook := hookMessage(&unstructured.Unstructured{Object: content})
+		if isHook {
+			messages = append(messages, message)
+		}
+		return isHook
+	})
+	return messages
 }
 
 // hookAdvice returns what to do about a hook that the add-on may need, as the end of a message.
