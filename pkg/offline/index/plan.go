@@ -27,7 +27,7 @@ func Plan(lock *Lock, entries []Entry) ([]Planned, error) {
 		return nil, err
 	}
 	edges := map[string][]string{}
-	owners := map[string]string{}
+	owners := map[string]owner{}
 	objects := map[string]map[string]map[string]any{} // by add-on and identity
 	for _, kind := range lock.ClusterKinds {
 		for _, addOn := range kind.AddOns {
@@ -37,12 +37,11 @@ func Plan(lock *Lock, entries []Entry) ([]Planned, error) {
 			}
 			for _, manifest := range find(entries, addOn.Name, addOn.Version).Manifests {
 				identity := identityOf(manifest)
-				owner := fmt.Sprintf("%s %s for clusters of kind %s", addOn.Name, addOn.Version, text.Name(kind.Name))
+				planned := owner{addOn.Name, addOn.Version, kind.Name}
 				if differs(objects, identity, manifest) {
-					return nil, fmt.Errorf("%s is another one of %s than of %s, and a hub has it once: "+
-						"want versions that are the same, or build one kind with --cluster-kind", identity, owner, owners[identity])
+					return nil, planned.differsFrom(owners[identity], identity)
 				}
-				objects[addOn.Name][identity], owners[identity] = manifest, owner
+				objects[addOn.Name][identity], owners[identity] = manifest, planned
 			}
 		}
 	}
@@ -58,6 +57,29 @@ func Plan(lock *Lock, entries []Entry) ([]Planned, error) {
 	}
 	slices.SortFunc(planned, func(a, b Planned) int { return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Name, b.Name)) })
 	return planned, nil
+}
+
+// owner is a locked release that has an object.
+type owner struct{ addOn, version, kind string }
+
+func (o owner) String() string {
+	return fmt.Sprintf("%s %s for clusters of kind %s", text.Name(o.addOn), text.Excerpt(o.version), text.Name(o.kind))
+}
+
+// differsFrom is the error for an object that two locked releases have with different contents.
+func (o owner) differsFrom(other owner, identity string) error {
+	remedy := "want versions that are the same, or build one kind with --cluster-kind"
+	switch {
+	case o.addOn == other.addOn && o.version == other.version:
+		return fmt.Errorf("%s is in %s %s twice, with different contents: remove or rename one of them, and add the add-on to the index "+
+			"in another version", identity, text.Name(o.addOn), text.Excerpt(o.version))
+	case o.addOn != other.addOn:
+		remedy = "remove or rename it in one of the two, and add that one to the index in another version"
+		if o.kind != other.kind {
+			remedy += ", or build one kind with --cluster-kind"
+		}
+	}
+	return fmt.Errorf("%s is another one of %s than of %s, and a hub has it once: %s", identity, o, other, remedy)
 }
 
 // differs reports whether any add-on has a different manifest for the object with the identity.
