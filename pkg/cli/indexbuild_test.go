@@ -46,11 +46,72 @@ func TestAReleaseThatLintRefusesIsNotAdded(t *testing.T) {
 	} {
 		writeFiles(t, map[string]string{"a.yaml": test.manifests})
 		expectRun(t, "lint a.yaml", "", "exit code 1")
-		expectRun(t, "index build a.yaml", "kubectl addon index build: a.yaml: ", test.want, "nothing was added", "exit code 1")
+		expectRun(t, "index build a.yaml", "kubectl addon index build: a.yaml:", test.want, "nothing was added", "exit code 1")
 		if _, err := os.Stat("index"); err == nil {
 			t.Fatalf("%s: it was added", name)
 		}
 	}
+}
+
+// Lint and index build judge all objects of a release: what no API server takes would make the release useless.
+func TestObjectsThatNoAPIServerTakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	head := strings.ReplaceAll(registrationHead, "NAME", "a") + "spec: {}\n---\n" // has 8 lines
+	const template = "apiVersion: addon.open-cluster-management.io/v1alpha1\nkind: AddOnTemplate\nmetadata: {name: t}\n" +
+		"spec:\n  addonName: a\n  agentSpec:\n    workload:\n      manifests:\n      - "
+	for object, want := range map[string]string{
+		"kind: ConfigMap\nmetadata: {name: c}\n":                  "9: ConfigMap c: apiVersion is missing: set it, such as v1 or apps/v1 [InvalidObject]",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n":         "11: ConfigMap: metadata.name is missing: name the object [InvalidObject]",
+		"apiVersion: v1\nkind: ConfigMap\n":                       "9: ConfigMap: metadata.name is missing",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ''}\n": "11: ConfigMap: metadata.name is empty",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: c-}\n": "11: ConfigMap: metadata.name is missing: " +
+			"generateName makes another object each time",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: b\n  port: 80\n": "14: ConfigMap c: data[port]: its value must be " +
+			"a string: put it in quotes",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: {b: c}\n": "13: ConfigMap c: data[a]: its value must be a string: " +
+			"write it as a text block",
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: c}\nstringData:\n  b: true\n":       "13: Secret c: stringData[b]: its value must be a string",
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: c}\ndata:\n  a: \"no base64\"\n":    "13: Secret c: data[a]: its value must be in base64",
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: c}\ndata: text\n":                   "12: Secret c: data: must be an object",
+		template + "{kind: ConfigMap, metadata: {name: c}}\n":                               "17: AddOnTemplate t: spec.agentSpec.workload.manifests[0].apiVersion",
+		template + "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: 1}}\n": "17: AddOnTemplate t: spec.agentSpec.workload.manifests[0].data[a]",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  name: d\n":                `13: ConfigMap d: duplicate field "metadata.name"`,
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  b.c: x\n  b.c: y\n": `14: ConfigMap c: duplicate field "data[b.c]"`,
+	} {
+		writeFiles(t, map[string]string{"a.yaml": head + object})
+		location, message, _ := strings.Cut(want, ": ")
+		expectRun(t, "lint a.yaml", "a.yaml:"+location+": a: error: "+message, "exit code 1")
+		expectRun(t, "index build a.yaml", "kubectl addon index build: a.yaml:"+location+": a cannot be used: "+message,
+			"nothing was added", "exit code 1")
+	}
+	for name, registration := range map[string]string{
+		"a name twice": strings.Replace(registrationHead, "NAME", "a\n  name: b", 1) + "spec: {}\n",
+		"an annotation twice": strings.ReplaceAll(registrationHead, "NAME", "a") +
+			"    dependency.addon.open-cluster-management.io/version: 2.0.0\nspec: {}\n",
+	} {
+		writeFiles(t, map[string]string{"a.yaml": registration})
+		expectRun(t, "lint a.yaml", "a.yaml:", "error: duplicate field", "exit code 1")
+		if got := run(t, "index", "build", "a.yaml"); !strings.Contains(got, "cannot be used: duplicate field") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A release has an object once.
+func TestObjectsWithTwoContents(t *testing.T) {
+	t.Chdir(t.TempDir())
+	head := strings.ReplaceAll(registrationHead, "NAME", "a") + "spec: {}\n"
+	const config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata: {a: b}\n"
+	writeFiles(t, map[string]string{"d/a.yaml": head, "d/b.yaml": config, "d/c.yaml": "---\n" + config})
+	expectRun(t, "lint d", "No problems found")
+	expectRun(t, "index build d", "a 1.0.0 was added")
+	writeFiles(t, map[string]string{"d/c.yaml": "---\n" + strings.Replace(config, "b}", "c}", 1)})
+	const want = "ConfigMap c is in d/b.yaml:4 too, with another content: a release has it once, so remove or rename one of them [DuplicateObject]"
+	expectRun(t, "lint d", "d/c.yaml:5: a: error: "+want)
+	expectRun(t, "index build d --to other", "kubectl addon index build: d/c.yaml:5: a cannot be used: "+want)
+	writeFiles(t, map[string]string{"e/b.yaml": strings.Replace(head, "name: a", "name: b", 1), "e/c.yaml": strings.Replace(config, "b}", "c}", 1)})
+	writeFiles(t, map[string]string{"d/c.yaml": config})
+	expectRun(t, "lint d e", "No problems found")
 }
 
 // A chart may generate a password. An index would have it in clear text, the same for all hubs.

@@ -12,6 +12,8 @@ const (
 	RuleUnknownKind          review.Rule = "UnknownKind"
 	RuleInvalidValue         review.Rule = "InvalidValue"
 	RuleUnknownField         review.Rule = "UnknownField"
+	RuleInvalidObject        review.Rule = "InvalidObject"
+	RuleDuplicateObject      review.Rule = "DuplicateObject"
 	RuleRegisteredTwice      review.Rule = "RegisteredTwice"
 	RuleNotPlaced            review.Rule = "DependencyNotPlaced"
 	RuleTemplateNotSupported review.Rule = "TemplateNotSupported"
@@ -31,6 +33,11 @@ var LintRules = []LintRule{
 	{RuleUnknownKind, SeverityError, "The API version or kind is none of OCM's, as in `ClusterManagementAddon`."},
 	{RuleUnknownField, SeverityError, "The ClusterManagementAddOn has a field that the CRD does not have, or has one twice."},
 	{RuleInvalidValue, SeverityError, "A field of OCM has a value that the CRD does not allow, or a required one is missing."},
+	{
+		RuleInvalidObject, SeverityError,
+		"No API server takes an object of the add-on: it has no `apiVersion` or name, a field twice, or a value of `data` that is no string.",
+	},
+	{RuleDuplicateObject, SeverityError, "The add-on has an object of one kind, namespace and name with two contents."},
 	{review.RuleInvalidName, SeverityError, "The name is missing, or no object can have it."},
 	{RuleRegisteredTwice, SeverityError, "The files have a ClusterManagementAddOn of the same name twice."},
 	{review.Rule(declaration.ProblemInvalid), SeverityError, "The declaration cannot be used."},

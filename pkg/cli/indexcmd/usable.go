@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -13,7 +14,9 @@ import (
 
 // checkUsable returns the errors that lint finds. A version in an index never changes, so a release that no hub can use would take it for
 // good.
-func checkUsable(objects []manifest.Object) error { return errorOf(manifest.Errors(objects)) }
+func checkUsable(objects []manifest.Object) error {
+	return errorOf(append(manifest.Errors(objects), index.Findings(objects)...))
+}
 
 // checkStored is checkUsable for what a hub has stored. The hub may have fields that this version of Interlock does not know.
 func checkStored(objects []manifest.Object) error {
@@ -25,7 +28,11 @@ func errorOf(findings []report.LintFinding) error {
 	for i := range findings {
 		finding := &findings[i]
 		name := cmp.Or(text.Name(finding.AddOn), "it")
-		errs = append(errs, fmt.Errorf("%s: %s cannot be used: %s [%s]", finding.Path, name, text.OneLine(finding.Message), finding.Rule))
+		location := finding.Path
+		if finding.Line > 0 {
+			location = fmt.Sprintf("%s:%d", location, finding.Line)
+		}
+		errs = append(errs, fmt.Errorf("%s: %s cannot be used: %s [%s]", location, name, text.OneLine(finding.Message), finding.Rule))
 	}
 	if errs != nil {
 		errs = append(errs, errors.New("nothing was added: correct this, and check the files with kubectl addon lint"))

@@ -21,7 +21,9 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
 	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
+	"open-cluster-management.io/interlock/pkg/offline/index"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
+	"open-cluster-management.io/interlock/pkg/offline/objectfiles"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -101,6 +103,7 @@ func (o *options) run(ctx context.Context, paths []string) error {
 		}
 	}
 	o.result = files.Lint(registrations, isLive)
+	o.result.Items = append(o.result.Items, objectFindings(files)...)
 	if err := o.judgePlacements(ctx, files.Declared(), hub); err != nil {
 		return err
 	}
@@ -121,6 +124,13 @@ func (o *options) run(ctx context.Context, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// objectFindings returns findings on the objects that would be part of a release.
+func objectFindings(files *manifest.Files) []report.LintFinding {
+	objects, _ := objectfiles.WithoutFileKinds(files.Objects)
+	objects, _ = index.WithoutHooks(objects)
+	return index.Findings(objects)
 }
 
 // command returns the command that repeats the checks.

@@ -79,7 +79,9 @@ func renderOnce(chartPath string) (*Rendered, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", chartPath, name, err)
 		}
-		rendered.Objects = append(rendered.Objects, objects...)
+		for _, object := range objects {
+			rendered.Objects = append(rendered.Objects, object.WithoutLines())
+		}
 	}
 	return rendered, nil
 }

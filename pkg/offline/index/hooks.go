@@ -21,6 +21,9 @@ var workloads = map[string][]string{
 	"ManifestWorkReplicaSet": {"spec", "manifestWorkTemplate", "workload", "manifests"},
 }
 
+// joined returns a path as messages have it.
+func joined(path []string) string { return strings.Join(path, ".") }
+
 // WithoutHooks returns the objects that are no Helm hooks, and a message for each hook. Without Helm, a hook is created with all other
 // objects: a Job that deletes the data before the deletion of a chart would delete them at its installation. It also leaves out hooks among
 // the objects that an AddOnTemplate deploys on managed clusters.
@@ -31,7 +34,11 @@ func WithoutHooks(objects []manifest.Object) (kept []manifest.Object, messages [
 			continue
 		}
 		object.Unstructured = *object.DeepCopy()
-		for _, message := range removeDeployedHooks(&object.Unstructured) {
+		deployed := removeDeployedHooks(&object.Unstructured)
+		if len(deployed) > 0 {
+			object = object.WithoutLines() // the indexes of the other manifests differ from those in the file
+		}
+		for _, message := range deployed {
 			messages = append(messages, fmt.Sprintf("left out: %s: %s %s: %s",
 				object.Path, text.Name(object.GetKind()), text.Name(object.GetName()), message))
 		}

@@ -32,6 +32,9 @@ type object struct {
 // decode reads the objects of a file, up to the first error of syntax.
 func decode(path string, content []byte) Files {
 	var read Files
+	if objects, err := decodeAnyKind(path, content); err == nil {
+		read.Objects = objects
+	}
 	objects, err := objectsOf(content)
 	nodes, syntaxErr := nodesOf(content)
 	for i, o := range objects {

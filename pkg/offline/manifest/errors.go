@@ -3,6 +3,7 @@ package manifest
 import (
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"open-cluster-management.io/interlock/pkg/report"
@@ -13,23 +14,29 @@ import (
 func Errors(objects []Object) []report.LintFinding {
 	var addOns []string
 	byAddOn := map[string]*Files{}
-	for _, object := range objects {
-		raw, err := object.MarshalJSON()
+	for i := range objects {
+		read := &objects[i]
+		raw, err := read.MarshalJSON()
 		if err != nil {
-			return []report.LintFinding{broken(object.Path, 0, err)}
+			return []report.LintFinding{broken(read.Path, 0, err)}
 		}
-		name := addOnOf(&object)
+		typeMeta := metav1.TypeMeta{APIVersion: read.GetAPIVersion(), Kind: read.GetKind()}
+		if !isJudged(typeMeta) {
+			continue
+		}
+		name := addOnOf(read)
 		if byAddOn[name] == nil {
 			byAddOn[name] = &Files{}
 			addOns = append(addOns, name)
 		}
-		byAddOn[name].add(object.Path, raw, nil, true)
+		origin := read.origin
+		origin.path = read.Path
+		byAddOn[name].decodeObject(object{typeMeta, raw}, origin)
 	}
 	var findings []report.LintFinding
 	for _, name := range addOns {
 		for _, finding := range byAddOn[name].Lint(nil, false).Items {
 			if finding.Severity == report.SeverityError {
-				finding.Line = 0 // it is that of the JSON, and not of the file
 				findings = append(findings, finding)
 			}
 		}

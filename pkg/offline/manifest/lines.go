@@ -20,11 +20,13 @@ type place struct {
 	path string
 	// node is the object's node in the YAML. It is nil for JSON that is not valid YAML.
 	node *yaml.Node
+	// isRendered is true if the content was rendered from other files, so its lines are not those of a file.
+	isRendered bool
 }
 
 // line returns the line of a field, or 0.
 func (p place) line(field string) int {
-	if p.node == nil {
+	if p.node == nil || p.isRendered {
 		return 0
 	}
 	return lineOf(p.node, field)

@@ -47,6 +47,8 @@ type Files struct {
 	AddOnTemplates []addonv1alpha1.AddOnTemplate
 	// Policies has the valid policies.
 	Policies []Policy
+	// Objects has the objects of all kinds, in the files that have nothing else.
+	Objects []Object
 	// Skipped has the errors of text templates in folders: these become manifests only when they are rendered.
 	Skipped []error
 	// Broken has findings on files and objects that cannot be decoded.
@@ -134,6 +136,7 @@ func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 	f.Templates = append(f.Templates, read.Templates...)
 	f.AddOnTemplates = append(f.AddOnTemplates, read.AddOnTemplates...)
 	f.Policies = append(f.Policies, read.Policies...)
+	f.Objects = append(f.Objects, read.Objects...)
 	f.Broken = append(f.Broken, read.Broken...)
 }
 

@@ -1,15 +1,14 @@
 package manifest
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/json"
+
+	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
 )
 
 // mistyped is an annotation or a label whose value is no string. YAML reads an unquoted 1.10 as the number 1.1.
@@ -36,6 +35,28 @@ func (m *mistyped) Error() string {
 	default:
 		return m.field() + ": its value must be a string: put it in quotes"
 	}
+}
+
+// Mistyped judges the first annotation or label of the object whose value is no string. It returns nil if there is none.
+func (o *Object) Mistyped() *review.Judgement {
+	wrong := o.mistyped()
+	if wrong == nil {
+		return nil
+	}
+	judged := judgeField(wrong.field(), wrong.Error())
+	return &judged
+}
+
+// Duplicates judges the fields that the object has twice in its file.
+func (o *Object) Duplicates() []review.Judgement { return o.origin.duplicates() }
+
+// mistyped returns the first annotation or label of the object whose value is no string, or nil.
+func (o *Object) mistyped() *mistyped {
+	raw, err := o.MarshalJSON()
+	if err != nil {
+		return nil // an object that was decoded from JSON can be encoded
+	}
+	return mistypedIn(raw, o.origin.written)
 }
 
 // mistypedIn returns the first annotation or label of an object in JSON whose value is no string, or nil. find returns the value of a key
@@ -76,39 +97,4 @@ func scalar(metadata *yaml.Node, parent, key string) string {
 		return ""
 	}
 	return metadata.Value
-}
-
-// writtenIn returns a function that finds the value of an annotation or a label in a file. It takes the first object that has a value
-// other than a string there.
-func writtenIn(content []byte) func(parent, key string) string {
-	return func(parent, key string) string {
-		for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
-			var document yaml.Node
-			if err := decoder.Decode(&document); errors.Is(err, io.EOF) || err != nil {
-				return ""
-			}
-			if value := mistypedScalar(&document, parent, key); value != "" {
-				return value
-			}
-		}
-	}
-}
-
-func mistypedScalar(node *yaml.Node, parent, key string) string {
-	if node.Kind == yaml.MappingNode {
-		_, metadata := member(node, "metadata")
-		if value := scalar(metadata, parent, key); value != "" {
-			if _, values := member(metadata, parent); values != nil {
-				if _, node := member(values, key); node.Tag != "!!str" {
-					return value
-				}
-			}
-		}
-	}
-	for _, child := range node.Content {
-		if value := mistypedScalar(child, parent, key); value != "" {
-			return value
-		}
-	}
-	return ""
 }

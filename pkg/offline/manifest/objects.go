@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -18,26 +19,76 @@ import (
 type Object struct {
 	Path string
 	unstructured.Unstructured
+	origin place
+}
+
+// Line returns the line of a field in the file, or of the nearest field around it. It returns 0 if the line is not known.
+func (o *Object) Line(field string) int { return o.origin.line(field) }
+
+// Location returns the file of an object, with the line of a field if it is known.
+func (o *Object) Location(field string) string {
+	if line := o.Line(field); line > 0 {
+		return fmt.Sprintf("%s:%d", o.Path, line)
+	}
+	return o.Path
+}
+
+// WithoutLines returns the object for content that is no file itself, such as a rendered template.
+func (o Object) WithoutLines() Object {
+	o.origin.isRendered = true
+	return o
 }
 
 // Decode reads all objects in the content of a file.
 func Decode(path string, content []byte) ([]Object, error) {
+	objects, err := decodeAnyKind(path, content)
+	if err != nil {
+		return nil, err
+	}
+	for i := range objects {
+		if wrong := objects[i].mistyped(); wrong != nil {
+			return nil, fmt.Errorf("%s %s: %w", text.Name(objects[i].GetKind()), text.Name(objects[i].GetName()), wrong)
+		}
+	}
+	return objects, nil
+}
+
+// decodeAnyKind reads all objects in the content of a file, also those with values of a wrong type.
+func decodeAnyKind(path string, content []byte) ([]Object, error) {
 	decoded, err := objectsOfAnyKind(content)
 	if err != nil {
 		return nil, inFile(err, content)
 	}
-	var objects []Object
-	for _, object := range decoded {
-		raw, err := object.MarshalJSON()
-		if err != nil {
-			return nil, err
+	nodes := nodesOfAnyKind(content)
+	objects := make([]Object, len(decoded))
+	for i := range decoded {
+		objects[i] = Object{Path: path, Unstructured: decoded[i], origin: place{path: path}}
+		if len(nodes) == len(decoded) { // JSON that is not valid YAML has no nodes
+			objects[i].origin.node = nodes[i]
 		}
-		if wrong := mistypedIn(raw, writtenIn(content)); wrong != nil {
-			return nil, fmt.Errorf("%s %s: %w", text.Name(object.GetKind()), text.Name(object.GetName()), wrong)
-		}
-		objects = append(objects, Object{path, object})
 	}
 	return objects, nil
+}
+
+// nodesOfAnyKind returns the nodes of the objects that objectsOfAnyKind returns.
+func nodesOfAnyKind(content []byte) []*yaml.Node {
+	var nodes []*yaml.Node
+	for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
+		var document yaml.Node
+		if err := decoder.Decode(&document); err != nil {
+			return nodes
+		}
+		if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+			continue
+		}
+		_, kind := member(document.Content[0], "kind")
+		_, items := member(document.Content[0], "items")
+		if kind != nil && strings.HasSuffix(kind.Value, listKind) && items != nil && items.Kind == yaml.SequenceNode {
+			nodes = append(nodes, items.Content...)
+			continue
+		}
+		nodes = append(nodes, document.Content[0])
+	}
 }
 
 // inFile returns an error of syntax with a line that counts from the beginning of the file. That of the library counts from the beginning

@@ -97,6 +97,9 @@ func (c *collector) build(kustomizations []*kustomization.File) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", file.Path, err)
 			}
+			for i := range decoded {
+				decoded[i] = decoded[i].WithoutLines()
+			}
 			c.add(decoded)
 		}
 	}
