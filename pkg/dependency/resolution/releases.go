@@ -97,10 +97,11 @@ func (p *problem) addReleases(releases []Release) error {
 	}
 	for _, addOn := range p.addOns {
 		slices.SortStableFunc(addOn.releases, func(a, b release) int {
-			return cmp.Or(b.version.Compare(a.version), cmp.Compare(b.Version, a.Version))
+			return cmp.Or(
+				b.version.Compare(a.version), cmp.Compare(b.version.Metadata(), a.version.Metadata()), cmp.Compare(b.Version, a.Version))
 		})
 		for i := 1; i < len(addOn.releases); i++ {
-			if addOn.releases[i].Version == addOn.releases[i-1].Version {
+			if versions.IsSame(addOn.releases[i].version, addOn.releases[i-1].version) {
 				return fmt.Errorf("add-on %q has version %q twice", text.Name(addOn.name), text.Excerpt(addOn.releases[i].Version))
 			}
 		}

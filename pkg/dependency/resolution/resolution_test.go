@@ -211,9 +211,10 @@ func TestResolve(t *testing.T) {
 			"a 1.0.0-rc.1", "a",
 			"this wish cannot be satisfied: a is wanted. The index has a 1.0.0-rc.1 (a prerelease: a wish has to ask for it, with prereleases: {})",
 		},
-		"a range that is none":    {"a 1.0.0", "a latest", `add-on "a": version "latest": must be a range of semantic versions…`},
-		"a version that is none":  {"a latest", "a", `add-on "a": version "latest" is no semantic version`},
-		"a version that is twice": {"a 1.0.0\na 1.0.0", "a", `add-on "a" has version "1.0.0" twice`},
+		"a range that is none":       {"a 1.0.0", "a latest", `add-on "a": version "latest": must be a range of semantic versions…`},
+		"a version that is none":     {"a latest", "a", `add-on "a": version "latest" is no semantic version`},
+		"a version that is twice":    {"a 1.0.0\na 1.0.0", "a", `add-on "a" has version "1.0.0" twice`},
+		"a version in two spellings": {"a v1.0.0+x\na 1.0.0+y\na 1.0.0+x", "a", `add-on "a" has version "1.0.0+x" twice`},
 		"an invalid declaration": {
 			"a 1.0.0 dependencies: [{name: b, version: x y}]",
 			"a",

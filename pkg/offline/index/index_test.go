@@ -211,6 +211,23 @@ func TestAVersionStaysAsItIs(t *testing.T) {
 	}
 }
 
+// v1.0.0 and 1.0.0 are one version.
+func TestAVersionHasOneSpelling(t *testing.T) {
+	folder := newIndex(t, manifestOf("a", "1.0.0+x", ""))
+	for version, want := range map[string]string{
+		"v1.0.0+x": "addons/a/1.0.0+x.yaml: a v1.0.0+x is there in another spelling: give it another version", "1.0.0+y": "", "1.0.1": "",
+	} {
+		written, err := index.Write(folder, &entriesOf(t, manifestOf("a", version, ""))[0].Release)
+		if written != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %t, %v", version, written, err)
+		}
+	}
+	write(t, folder, map[string]string{"addons/a/README.md": "no release"})
+	if _, err := index.Write(folder, &entriesOf(t, manifestOf("a", "2.0.0", ""))[0].Release); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWishesAreReadStrictly(t *testing.T) {
 	const begin = "apiVersion: dependency.addon.open-cluster-management.io/v1alpha1\nkind: AddOnWishes\n"
 	for content, want := range map[string]string{

@@ -35,8 +35,8 @@ const ReleaseKind = "AddOnRelease"
 // folder is the folder of the releases in an index.
 const folder = "addons"
 
-// maxVersion is the maximum length of a version in characters. A file name of 255 bytes has it, and its extension.
-const maxVersion = 250
+// extension ends the name of a release's file.
+const extension = ".yaml"
 
 // Release is a version of an add-on, with its manifests.
 type Release struct {
@@ -66,12 +66,8 @@ func (r *Release) check() (*resolution.Release, error) {
 	if errs := validation.IsDNS1123Subdomain(r.Name); len(errs) > 0 {
 		return nil, fmt.Errorf("name: %q: %s", text.Excerpt(r.Name), errs[0])
 	}
-	if _, err := semver.StrictNewVersion(strings.TrimPrefix(r.Version, "v")); err != nil {
-		return nil, fmt.Errorf("version: %q: must be a semantic version such as 1.2.3", text.Excerpt(r.Version))
-	}
-	if len(r.Version) > maxVersion {
-		return nil, fmt.Errorf("version: %q: must have at most %d characters, because it is the name of a file",
-			text.Excerpt(r.Version), maxVersion)
+	if _, err := versions.ParseRelease(r.Version); err != nil {
+		return nil, fmt.Errorf("version: %w", err)
 	}
 	digest, err := r.digest()
 	if err != nil {
@@ -250,12 +246,12 @@ func DecodeRelease(content []byte) (Entry, error) {
 }
 
 // Path returns the path of the release's file in an index, with slashes.
-func (r *Release) Path() string { return path.Join(folder, r.Name, r.Version+".yaml") }
+func (r *Release) Path() string { return path.Join(folder, r.Name, r.Version+extension) }
 
 // Bytes returns the content of the release's file.
 func (r *Release) Bytes() ([]byte, error) { return yaml.Marshal(r) }
 
-func (r *Release) path() string { return filepath.Join(r.Name, r.Version+".yaml") }
+func (r *Release) path() string { return filepath.Join(r.Name, r.Version+extension) }
 
 // Write adds a release to an index. It returns false if the index has the release already. It refuses to change a version that the
 // index has, because locks name its digest.
@@ -271,6 +267,9 @@ func Write(index string, release *Release) (bool, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, fileerror.Writing(path, err)
 	}
+	if err := checkSpelling(filepath.Dir(path), release); err != nil {
+		return false, err
+	}
 	content, err := release.Bytes()
 	if err != nil {
 		return false, err
@@ -279,6 +278,27 @@ func Write(index string, release *Release) (bool, error) {
 		return false, fileerror.Writing(path, err)
 	}
 	return true, Replace(path, content)
+}
+
+// checkSpelling returns an error if the folder of an add-on has the version of a release in another spelling: v1.0.0 and 1.0.0 are one
+// version.
+func checkSpelling(folder string, release *Release) error {
+	version, err := versions.ParseRelease(release.Version)
+	if err != nil {
+		return fmt.Errorf("version: %w", err)
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fileerror.Writing(folder, err)
+	}
+	for _, file := range files {
+		stored, err := versions.ParseRelease(strings.TrimSuffix(file.Name(), extension))
+		if err == nil && versions.IsSame(stored, version) {
+			return fmt.Errorf("%s: %s %s is there in another spelling: give it another version, or remove the file",
+				filepath.Join(folder, file.Name()), release.Name, release.Version)
+		}
+	}
+	return nil
 }
 
 // Replace writes a file as a whole: a reader sees the former content or the new content.
