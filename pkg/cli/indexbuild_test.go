@@ -97,6 +97,19 @@ func TestObjectsThatNoAPIServerTakes(t *testing.T) {
 	}
 }
 
+// A version by flag is for add-ons that report none. It must not be ignored.
+func TestAVersionByFlagBesideAReportedVersion(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFiles(t, map[string]string{"a.yaml": strings.ReplaceAll(registrationHead, "NAME", "a") + "spec: {}\n"})
+	expectRun(t, "index build a.yaml --version a=9.9.9", "kubectl addon index build: --version: add-on 'a' has version 1.0.0 in its manifests, "+
+		"and not 9.9.9: leave it out here, or change the annotation dependency.addon.open-cluster-management.io/version", "exit code 2")
+	if _, err := os.Stat("index"); err == nil {
+		t.Error("it was added")
+	}
+	expectRun(t, "index build a.yaml --version a=1.0.0", "a 1.0.0 was added")
+	expectRun(t, "index build a.yaml --version a=", "kubectl addon index build: --version: ", "exit code 2")
+}
+
 // A release has an object once.
 func TestObjectsWithTwoContents(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/offline/index"
@@ -119,6 +120,9 @@ func (o *options) build(ctx context.Context, paths []string) error {
 	default:
 		entries, err = o.buildFiles(paths)
 	}
+	if err == nil {
+		err = o.checkReported(entries)
+	}
 	if err != nil {
 		return err
 	}
@@ -180,6 +184,22 @@ func (o *options) checkVersions(objects []manifest.Object) error {
 		return cmdline.UsageError(fmt.Errorf("--version: add-on '%s' is not in what was read: %s", text.Name(name), cmp.Or(names, "no add-on")))
 	}
 	return nil
+}
+
+// checkReported returns an error if --version names another version than the manifests report.
+func (o *options) checkReported(entries []index.Entry) error {
+	var errs []error
+	for i := range entries {
+		entry := &entries[i]
+		if version, ok := o.versions[entry.Name]; ok && version != entry.Version {
+			errs = append(errs, fmt.Errorf("--version: add-on '%s' has version %s in its manifests, and not %s: leave it out here, or change the "+
+				"annotation %s", text.Name(entry.Name), entry.Version, text.Excerpt(version), addonv1alpha1.AddOnVersionAnnotation))
+		}
+	}
+	if errs == nil {
+		return nil
+	}
+	return cmdline.UsageError(errors.Join(errs...))
 }
 
 // advise names the flag for an add-on without a version.
