@@ -110,6 +110,25 @@ func TestAVersionByFlagBesideAReportedVersion(t *testing.T) {
 	expectRun(t, "index build a.yaml --version a=", "kubectl addon index build: --version: ", "exit code 2")
 }
 
+// Lint and index build accept the same versions.
+func TestVersionsThatAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const key = "metadata.annotations[dependency.addon.open-cluster-management.io/version]: "
+	template := strings.Replace(registrationHead, "ClusterManagementAddOn", "AddOnTemplate", 1) + "spec: {addonName: a}\n"
+	for version, want := range map[string]string{
+		"latest": `"latest": must be a semantic version such as 1.2.3`, `"1.10"`: `"1.10": must be`, "2024-01-01": `"2024-01-01": must be`,
+		"null": "it is empty: set a version, or remove the annotation", `" "`: "it is empty", "\"1.0.0\\u202e\"": `"1.0.0\u202e": must be`,
+		"99999999999999999999999.0.0": `"99999999999999999999999.0.0": a number is too large: the largest is 18446744073709551615`,
+	} {
+		head := strings.NewReplacer("NAME", "a", "1.0.0", version).Replace(registrationHead) + "spec: {}\n"
+		for _, content := range []string{head, strings.Replace(head, version, "1.0.0", 1) + "---\n" + strings.NewReplacer("NAME", "a", "1.0.0", version).Replace(template)} {
+			writeFiles(t, map[string]string{"a.yaml": content})
+			expectRun(t, "lint a.yaml", "a.yaml:", ": a: error: "+key+want, "[InvalidVersion]", "exit code 1")
+			expectRun(t, "index build a.yaml", "kubectl addon index build: a.yaml:", " a cannot be used: "+key+want, "exit code 1")
+		}
+	}
+}
+
 // A release has an object once.
 func TestObjectsWithTwoContents(t *testing.T) {
 	t.Chdir(t.TempDir())

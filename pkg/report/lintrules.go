@@ -12,6 +12,7 @@ const (
 	RuleUnknownKind          review.Rule = "UnknownKind"
 	RuleInvalidValue         review.Rule = "InvalidValue"
 	RuleUnknownField         review.Rule = "UnknownField"
+	RuleInvalidVersion       review.Rule = "InvalidVersion"
 	RuleInvalidObject        review.Rule = "InvalidObject"
 	RuleDuplicateObject      review.Rule = "DuplicateObject"
 	RuleRegisteredTwice      review.Rule = "RegisteredTwice"
@@ -33,6 +34,7 @@ var LintRules = []LintRule{
 	{RuleUnknownKind, SeverityError, "The API version or kind is none of OCM's, as in `ClusterManagementAddon`."},
 	{RuleUnknownField, SeverityError, "The ClusterManagementAddOn has a field that the CRD does not have, or has one twice."},
 	{RuleInvalidValue, SeverityError, "A field of OCM has a value that the CRD does not allow, or a required one is missing."},
+	{RuleInvalidVersion, SeverityError, "The version that an annotation reports is no semantic version with three numbers, as an index needs."},
 	{
 		RuleInvalidObject, SeverityError,
 		"No API server takes an object of the add-on: it has no `apiVersion` or name, a field twice, or a value of `data` that is no string.",

@@ -20,7 +20,6 @@ import (
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration"
 	"open-cluster-management.io/interlock/pkg/fleet"
-	"open-cluster-management.io/interlock/pkg/report"
 )
 
 // object is an object to judge, in JSON.
@@ -73,14 +72,7 @@ func (f *Files) decodeObject(o object, origin place) {
 	}
 	if o.Kind != addOnKind {
 		for _, judged := range judgeKind(o.TypeMeta) {
-			f.Broken = append(f.Broken, report.LintFinding{
-				Path:     origin.path,
-				Line:     origin.line(judged.Field),
-				Severity: report.SeverityError,
-				Rule:     judged.Rule,
-				Field:    judged.Field,
-				Message:  judged.Message,
-			})
+			f.Broken = append(f.Broken, origin.finding(judged, ""))
 		}
 		return
 	}
@@ -98,7 +90,7 @@ func (f *Files) decodeObject(o object, origin place) {
 	case err != nil:
 		f.Broken = append(f.Broken, broken(origin.path, origin.line(""), err))
 	default:
-		manifest.Wrong = append(manifest.Wrong, judged...)
+		manifest.Wrong = append(append(manifest.Wrong, judged...), judgeVersion(manifest.AddOn.Annotations)...)
 		f.Manifests = append(f.Manifests, manifest)
 	}
 }
@@ -142,6 +134,9 @@ func (f *Files) decodeTemplate(o object, origin place) {
 	}
 	template := Template{Path: origin.path, Line: origin.line, Template: addonv1alpha1.AddOnTemplate{ObjectMeta: read.Metadata}}
 	template.Template.Spec.AddonName = read.Spec.AddonName
+	for _, judged := range judgeTemplateVersion(read.Metadata.Annotations, read.Metadata.Labels) {
+		f.Broken = append(f.Broken, origin.finding(judged, read.Spec.AddonName))
+	}
 	f.AddOnTemplates = append(f.AddOnTemplates, *fleet.LeanTemplate(&template.Template))
 	if _, ok := declaration.ReadTemplate(&template.Template); ok {
 		f.Templates = append(f.Templates, template)

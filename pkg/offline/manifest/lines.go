@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
+	"open-cluster-management.io/interlock/pkg/report"
 )
 
 // place is the place of an object in a file.
@@ -30,6 +31,19 @@ func (p place) line(field string) int {
 		return 0
 	}
 	return lineOf(p.node, field)
+}
+
+// finding returns an error on a field of the object. addOn may be empty.
+func (p place) finding(judged review.Judgement, addOn string) report.LintFinding {
+	return report.LintFinding{
+		Path:     p.path,
+		Line:     p.line(judged.Field),
+		AddOn:    addOn,
+		Severity: report.SeverityError,
+		Rule:     judged.Rule,
+		Field:    judged.Field,
+		Message:  judged.Message,
+	}
 }
 
 // duplicates judges the fields that the object has twice.
