@@ -23,13 +23,12 @@ func Examples(ctx context.Context, hub client.Reader, clusters []string) (*Snaps
 	if err != nil {
 		return nil, err
 	}
-	whole.unread = newUnread(evaluator)
 	parts := make([]*taking, len(clusters))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(examplesAtATime)
 	for i, cluster := range clusters {
 		content := *whole.content
-		part := &taking{hub: hub, namespace: cluster, content: &content, unread: whole.unread}
+		part := &taking{hub: hub, namespace: cluster, content: &content, unread: newUnread(evaluator)}
 		parts[i] = part
 		group.Go(func() error {
 			return errors.Join(part.addOns(groupCtx), part.clusters(groupCtx), part.consents(groupCtx, evaluator))
