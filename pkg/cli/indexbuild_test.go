@@ -129,6 +129,25 @@ func TestVersionsThatAreRefused(t *testing.T) {
 	}
 }
 
+// A chart's version is used for add-ons that report none. Its error names Chart.yaml.
+func TestVersionsOfChartsThatAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const chart = "apiVersion: v2\nname: vault\nversion: VERSION\n"
+	head, _, _ := strings.Cut(strings.ReplaceAll(registrationHead, "NAME", "vault"), "  annotations")
+	for version, want := range map[string]string{
+		"1.10": "kubectl addon index build: vault: Chart.yaml: line 3: version: 1.10 is read as a number, 1.1: write three numbers, " +
+			`such as "1.10.0", and put them in quotes` + "\n",
+		`"1.10"`: `kubectl addon index build: vault: Chart.yaml: version: "1.10": must be a semantic version such as 1.2.3` + "\n",
+		`1.10.0`: "vault 1.10.0 was added\n",
+		"1.0.0\ntype: library": "kubectl addon index build: vault: it is a library chart, which has no manifests of its own: " +
+			"name a chart that uses it\n",
+	} {
+		writeFiles(t, map[string]string{"vault/Chart.yaml": strings.Replace(chart, "VERSION", version, 1), "vault/templates/a.yaml": head + "spec: {}\n"})
+		expectRun(t, "index build --chart vault", want)
+	}
+	expectRun(t, "index build vault", "kubectl addon index build: vault is a Helm chart: kubectl addon index build --chart vault reads it\n")
+}
+
 // A release has an object once.
 func TestObjectsWithTwoContents(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -45,10 +45,16 @@ func (o *options) buildChart() ([]index.Entry, error) {
 	}
 	versions := map[string]string{}
 	for _, object := range objects {
-		versions[object.GetName()] = rendered.Version
+		if rendered.VersionError == nil {
+			versions[object.GetName()] = rendered.Version
+		}
 	}
 	maps.Copy(versions, o.versions)
-	return index.Build(objects, cmp.Or(o.origin, "chart "+rendered.Name+" "+rendered.Version), versions)
+	entries, err := index.Build(objects, cmp.Or(o.origin, "chart "+rendered.Name+" "+rendered.Version), versions)
+	if _, ok := index.Unversioned(err); ok && rendered.VersionError != nil {
+		return nil, fmt.Errorf("%s: %w", o.chart, rendered.VersionError)
+	}
+	return entries, err
 }
 
 // checkRandom refuses values that differ from one rendering to the next one. They may be passwords or keys, which an index would have in

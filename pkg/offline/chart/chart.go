@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
@@ -17,6 +18,7 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 
+	"open-cluster-management.io/interlock/pkg/dependency/declaration/versions"
 	"open-cluster-management.io/interlock/pkg/files/fileerror"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 )
@@ -24,6 +26,8 @@ import (
 // Rendered is a chart with its objects.
 type Rendered struct {
 	Name, Version string
+	// VersionError is the reason for which no release can have the version, or nil.
+	VersionError error
 	// KubeVersion is the range of Kubernetes versions in Chart.yaml. It may be empty.
 	KubeVersion string
 	Objects     []manifest.Object
@@ -60,8 +64,15 @@ func renderOnce(chartPath string) (*Rendered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", chartPath, err)
 	}
+	if loaded.Metadata.Type == "library" {
+		return nil, fmt.Errorf("%s: it is a library chart, which has no manifests of its own: name a chart that uses it", chartPath)
+	}
 	rendered := &Rendered{
-		Name: loaded.Name(), Version: loaded.Metadata.Version, KubeVersion: loaded.Metadata.KubeVersion, Timed: templatesWithTime(loaded),
+		Name:         loaded.Name(),
+		Version:      loaded.Metadata.Version,
+		VersionError: versionError(loaded),
+		KubeVersion:  loaded.Metadata.KubeVersion,
+		Timed:        templatesWithTime(loaded),
 	}
 	for _, dependency := range loaded.Metadata.Dependencies {
 		rendered.Dependencies = append(rendered.Dependencies, dependency.Name)
@@ -84,6 +95,27 @@ func renderOnce(chartPath string) (*Rendered, error) {
 		}
 	}
 	return rendered, nil
+}
+
+// versionError returns the reason for which no release can have the version of a chart, or nil. YAML reads an unquoted 1.10 as the number 1.1.
+func versionError(loaded *chartv2.Chart) error {
+	const file = "Chart.yaml"
+	var metadata struct {
+		Version yaml.Node `yaml:"version"`
+	}
+	for _, raw := range loaded.Raw {
+		if raw.Name == file {
+			_ = yaml.Unmarshal(raw.Data, &metadata) // the loader has read it
+		}
+	}
+	if written := metadata.Version; written.Tag == "!!float" || written.Tag == "!!int" {
+		return fmt.Errorf("%s: line %d: version: %s is read as a number, %s: write three numbers, such as \"1.10.0\", and put them in quotes",
+			file, written.Line, written.Value, loaded.Metadata.Version)
+	}
+	if _, err := versions.ParseRelease(loaded.Metadata.Version); err != nil {
+		return fmt.Errorf("%s: version: %w", file, err)
+	}
+	return nil
 }
 
 // missingIn returns the charts that a chart depends on and does not contain.

@@ -42,7 +42,7 @@ func TestHooksAreNotDeployed(t *testing.T) {
 	for object, path := range map[string][]string{
 		"apiVersion: addon.open-cluster-management.io/v1alpha1\nkind: AddOnTemplate\nmetadata: {name: t}\n" +
 			"spec: {addonName: a, agentSpec: {workload: " + list + "}}\n": {"spec", "agentSpec", "workload", "manifests"},
-		"apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: t, namespace: n}\n" +
+		"apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: t, namespace: ns}\n" +
 			"spec: {workload: " + list + "}\n": {"spec", "workload", "manifests"},
 	} {
 		kept, messages := index.WithoutHooks(objects(t, map[string]string{"a.yaml": object}))

@@ -47,6 +47,8 @@ func decode(path string, content []byte) Files {
 		line := 0
 		if syntaxErr != nil && !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
 			err, line = syntaxErr, syntaxLine(syntaxErr) // its lines count from the beginning of the file, not of a document
+		} else if value := infinite(content); value != nil {
+			err, line = value, syntaxLine(value)
 		}
 		read.Broken = append(read.Broken, broken(path, line, err))
 	}

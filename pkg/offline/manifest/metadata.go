@@ -11,16 +11,21 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
 )
 
-// mistyped is an annotation or a label whose value is no string. YAML reads an unquoted 1.10 as the number 1.1.
+// mistyped is a name, an annotation or a label whose value is no string. YAML reads an unquoted 1.10 as the number 1.1.
 type mistyped struct {
-	// parent is metadata.annotations or metadata.labels.
+	// parent is metadata.annotations, metadata.labels, or metadata.
 	parent, key string
 	value       any
 	// written is the value as the file has it. It is empty if that is not known.
 	written string
 }
 
-func (m *mistyped) field() string { return fmt.Sprintf("%s[%s]", m.parent, m.key) }
+func (m *mistyped) field() string {
+	if m.parent == metadataField {
+		return m.parent + "." + m.key
+	}
+	return fmt.Sprintf("%s[%s]", m.parent, m.key)
+}
 
 func (m *mistyped) Error() string {
 	written := m.written
@@ -37,7 +42,7 @@ func (m *mistyped) Error() string {
 	}
 }
 
-// Mistyped judges the first annotation or label of the object whose value is no string. It returns nil if there is none.
+// Mistyped judges the first name, annotation or label of the object whose value is no string. It returns nil if there is none.
 func (o *Object) Mistyped() *review.Judgement {
 	wrong := o.mistyped()
 	if wrong == nil {
@@ -50,7 +55,7 @@ func (o *Object) Mistyped() *review.Judgement {
 // Duplicates judges the fields that the object has twice in its file.
 func (o *Object) Duplicates() []review.Judgement { return o.origin.duplicates() }
 
-// mistyped returns the first annotation or label of the object whose value is no string, or nil.
+// mistyped returns the first name, annotation or label of the object whose value is no string, or nil.
 func (o *Object) mistyped() *mistyped {
 	raw, err := o.MarshalJSON()
 	if err != nil {
@@ -59,42 +64,42 @@ func (o *Object) mistyped() *mistyped {
 	return mistypedIn(raw, o.origin.written)
 }
 
-// mistypedIn returns the first annotation or label of an object in JSON whose value is no string, or nil. find returns the value of a key
-// as the file has it.
-func mistypedIn(object []byte, find func(parent, key string) string) *mistyped {
+const metadataField = "metadata"
+
+// mistypedIn returns the first name, annotation or label of an object in JSON whose value is no string, or nil. find returns the value of a
+// key as the file has it.
+func mistypedIn(object []byte, find func(path ...string) string) *mistyped {
 	var read struct {
 		Metadata map[string]any `json:"metadata"`
 	}
 	_ = json.Unmarshal(object, &read) // decoding the object reports the error
+	for _, key := range []string{"name", "generateName", "namespace"} {
+		if _, isString := read.Metadata[key].(string); !isString && read.Metadata[key] != nil {
+			return &mistyped{metadataField, key, read.Metadata[key], find(metadataField, key)}
+		}
+	}
 	for _, parent := range []string{"annotations", "labels"} {
 		values, _ := read.Metadata[parent].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if _, isString := values[key].(string); !isString && values[key] != nil {
-				return &mistyped{"metadata." + parent, key, values[key], find(parent, key)}
+				return &mistyped{metadataField + "." + parent, key, values[key], find(metadataField, parent, key)}
 			}
 		}
 	}
 	return nil
 }
 
-// written returns the value of an annotation or a label as the file has it.
-func (p place) written(parent, key string) string {
-	if p.node == nil {
-		return ""
-	}
-	_, metadata := member(p.node, "metadata")
-	return scalar(metadata, parent, key)
-}
-
-func scalar(metadata *yaml.Node, parent, key string) string {
-	for _, name := range []string{parent, key} {
-		if metadata == nil {
+// written returns the value of a field as the file has it, or an empty string.
+func (p place) written(path ...string) string {
+	node := p.node
+	for _, name := range path {
+		if node == nil {
 			return ""
 		}
-		_, metadata = member(metadata, name)
+		_, node = member(node, name)
 	}
-	if metadata == nil || metadata.Kind != yaml.ScalarNode {
+	if node == nil || node.Kind != yaml.ScalarNode {
 		return ""
 	}
-	return metadata.Value
+	return node.Value
 }

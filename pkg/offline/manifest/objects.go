@@ -46,9 +46,16 @@ func Decode(path string, content []byte) ([]Object, error) {
 		return nil, err
 	}
 	for i := range objects {
-		if wrong := objects[i].mistyped(); wrong != nil {
-			return nil, fmt.Errorf("%s %s: %w", text.Name(objects[i].GetKind()), text.Name(objects[i].GetName()), wrong)
+		object := &objects[i]
+		wrong := object.mistyped()
+		if wrong == nil {
+			continue
 		}
+		err := fmt.Errorf("%s: %w", strings.TrimSpace(text.Name(object.GetKind())+" "+text.Name(object.GetName())), wrong)
+		if line := object.Line(wrong.field()); line > 0 {
+			err = fmt.Errorf("line %d: %w", line, err)
+		}
+		return nil, err
 	}
 	return objects, nil
 }
@@ -100,6 +107,9 @@ func inFile(err error, content []byte) error {
 	if _, syntaxErr := nodesOf(content); syntaxErr != nil {
 		return syntaxErr
 	}
+	if value := infinite(content); value != nil {
+		return value
+	}
 	return err
 }
 
@@ -122,7 +132,9 @@ func objectsOfAnyKind(content []byte) ([]unstructured.Unstructured, error) {
 			return nil, errNoObject
 		}
 		var object unstructured.Unstructured
-		if err := object.UnmarshalJSON(document.Raw); err != nil {
+		if err := object.UnmarshalJSON(document.Raw); runtime.IsMissingKind(err) {
+			return nil, errNoObject
+		} else if err != nil {
 			return nil, err
 		}
 		if _, isList := object.Object["items"].([]any); !isList || !strings.HasSuffix(object.GetKind(), listKind) {

@@ -42,6 +42,9 @@ func (c *collector) addPath(path string) error {
 			c.leaveOut(folder, "the index is written there")
 			return true, nil
 		}
+		if isChart(folder) {
+			return true, fmt.Errorf("%s is a Helm chart: kubectl addon index build --chart %s reads it", folder, folder)
+		}
 		file, err := kustomization.Find(folder)
 		if file != nil {
 			kustomizations = append(kustomizations, file)
@@ -119,6 +122,12 @@ func (c *collector) isIndex(folder, path string) bool {
 		return false
 	}
 	return isSame(folder, filepath.Join(c.index, "addons")) || isSame(folder, c.index) && !isSame(folder, path)
+}
+
+// isChart reports whether a folder has a Helm chart. Its templates are no objects yet.
+func isChart(folder string) bool {
+	info, err := os.Stat(filepath.Join(folder, "Chart.yaml"))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // isSame reports whether two paths lead to the same folder.

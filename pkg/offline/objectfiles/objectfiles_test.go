@@ -74,6 +74,14 @@ func TestObjectsOfKustomizations(t *testing.T) {
 			".", "NAME=, store=, left out: index: the index is written there",
 		},
 		"the index itself": {map[string]string{"index/addons/a/1.0.0.yaml": "no object"}, "index", "left out: index/addons: the index is written there"},
+		"a chart": {
+			map[string]string{"d/c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n", "d/c/values.yaml": "a: b\n", "d/store.yaml": store},
+			"d", "d/c is a Helm chart: kubectl addon index build --chart d/c reads it",
+		},
+		"no kind": {
+			map[string]string{"d/values.yaml": "a: b\n"}, "d",
+			"d/values.yaml: it must be an object of Kubernetes, with apiVersion and kind",
+		},
 		"a Component": {
 			map[string]string{"d/c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n", "d/store.yaml": store},
 			"d", "store=, left out: d/c: it is a Component of kustomize, which is built where a kustomization names it",
