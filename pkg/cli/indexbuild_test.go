@@ -148,6 +148,24 @@ func TestVersionsOfChartsThatAreRefused(t *testing.T) {
 	expectRun(t, "index build vault", "kubectl addon index build: vault is a Helm chart: kubectl addon index build --chart vault reads it\n")
 }
 
+// What can never hold is added with the warning of lint, because other add-ons, or other versions of them, may be in the index.
+func TestWarningsAboutReleases(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const key = "    addon.open-cluster-management.io/dependencies: "
+	a, b := strings.ReplaceAll(registrationHead, "NAME", "a")+key, strings.ReplaceAll(registrationHead, "NAME", "b")+key
+	for content, rule := range map[string]string{
+		a + "'[{name: b, version: \"> 5 < 1\", message: m}]'\nspec: {}\n":                              "NoVersion",
+		a + "'[{name: b, message: m}]'\nspec: {}\n---\n" + b + "'[{name: a, message: m}]'\nspec: {}\n": "DependencyCycle",
+		a + "'{requirements: {kubernetes: \"<1.2, >1.3\"}}'\nspec: {}\n":                               "NoVersion",
+	} {
+		writeFiles(t, map[string]string{"a.yaml": content})
+		expectRun(t, "lint a.yaml", "a.yaml:", "["+rule+"]")
+		expectRun(t, "index build a.yaml --to "+t.TempDir(), "", ": warning: ", "["+rule+"]", "was added")
+	}
+	writeFiles(t, map[string]string{"a.yaml": a + "'[{name: elsewhere}]'\nspec: {}\n"})
+	expectRun(t, "index build a.yaml --to "+t.TempDir(), "a 1.0.0 was added")
+}
+
 // A release has an object once.
 func TestObjectsWithTwoContents(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -63,7 +63,7 @@ var LintRules = []LintRule{
 	{review.Rule(declaration.ProblemConditionalCycle), SeverityWarning, "Some conditions could close a cycle."},
 	{review.RuleConflict, SeverityWarning, "Two ranges of versions on one dependency exclude each other."},
 	{review.RuleEveryVersion, SeverityWarning, "A range such as `>= 0.0.0` has every release, but no add-on that reports no version."},
-	{review.RuleNoVersion, SeverityWarning, "No version is in the range, as in `>= 2, < 1`."},
+	{review.RuleNoVersion, SeverityWarning, "No version is in the range of a dependency or a requirement, as in `>= 2, < 1`."},
 	{
 		review.RuleVersionNotReported, SeverityWarning,
 		"A range is on an add-on of which no version is known, on some managed clusters or on the hub. Only with " +

@@ -43,6 +43,7 @@ func (o *options) buildChart() ([]index.Entry, error) {
 	if err := errors.Join(o.checkVersions(objects), checkUsable(objects)); err != nil {
 		return nil, err
 	}
+	o.warn(objects)
 	versions := map[string]string{}
 	for _, object := range objects {
 		if rendered.VersionError == nil {

@@ -75,8 +75,9 @@ With --live, it adds what is registered on the hub: ClusterManagementAddOns, the
 AddOnTemplates, and the AddOnDeploymentConfigs that they name by default or for a
 Placement, without what the hub has added to them.
 
-An add-on that kubectl addon lint refuses by itself is not added. A version that the index has
-with another content is an error: locks name its digest.`,
+An add-on that kubectl addon lint refuses by itself is not added. Warnings of lint are printed,
+except those about messages, and about add-ons that are registered elsewhere. A version that
+the index has with another content is an error: locks name its digest.`,
 		Example: `  # From the manifests of an add-on
   kubectl addon index build deploy/ --to index
 
@@ -155,6 +156,7 @@ func (o *options) buildFiles(paths []string) ([]index.Entry, error) {
 	if err := errors.Join(o.checkVersions(objects), checkUsable(objects)); err != nil {
 		return nil, err
 	}
+	o.warn(objects)
 	entries, err := index.Build(objects, cmp.Or(o.origin, strings.Join(paths, " ")), o.versions)
 	return entries, advise(err)
 }

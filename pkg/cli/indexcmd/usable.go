@@ -18,6 +18,24 @@ func checkUsable(objects []manifest.Object) error {
 	return errorOf(append(manifest.Errors(objects), index.Findings(objects)...))
 }
 
+// warn reports what else lint finds.
+func (o *options) warn(objects []manifest.Object) {
+	findings := manifest.Warnings(objects)
+	for i := range findings {
+		finding := &findings[i]
+		o.report([]string{fmt.Sprintf("%s: %s: warning: %s [%s]",
+			location(finding), cmp.Or(text.Name(finding.AddOn), "it"), finding.Message, finding.Rule)})
+	}
+}
+
+// location returns the file of a finding, with its line if it is known.
+func location(finding *report.LintFinding) string {
+	if finding.Line > 0 {
+		return fmt.Sprintf("%s:%d", finding.Path, finding.Line)
+	}
+	return finding.Path
+}
+
 // checkStored is checkUsable for what a hub has stored. The hub may have fields that this version of Interlock does not know.
 func checkStored(objects []manifest.Object) error {
 	return errorOf(slices.DeleteFunc(manifest.Errors(objects), manifest.IsServers))
@@ -28,11 +46,7 @@ func errorOf(findings []report.LintFinding) error {
 	for i := range findings {
 		finding := &findings[i]
 		name := cmp.Or(text.Name(finding.AddOn), "it")
-		location := finding.Path
-		if finding.Line > 0 {
-			location = fmt.Sprintf("%s:%d", location, finding.Line)
-		}
-		errs = append(errs, fmt.Errorf("%s: %s cannot be used: %s [%s]", location, name, text.OneLine(finding.Message), finding.Rule))
+		errs = append(errs, fmt.Errorf("%s: %s cannot be used: %s [%s]", location(finding), name, text.OneLine(finding.Message), finding.Rule))
 	}
 	if errs != nil {
 		errs = append(errs, errors.New("nothing was added: correct this, and check the files with kubectl addon lint"))

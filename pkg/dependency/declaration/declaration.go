@@ -55,12 +55,21 @@ func (d Declaration) EdgePath(edge int) string {
 }
 
 // OrderingPath returns the path of ordering in the spec or in the annotation.
-func (d Declaration) OrderingPath() string {
-	parent := AnnotationPath
-	if d.Path == FieldPath.String() {
-		parent = specPath
+func (d Declaration) OrderingPath() string { return d.parent().Child("ordering").String() }
+
+// RequirementsPath returns the path of the requirements in the spec, or that of the annotation.
+func (d Declaration) RequirementsPath() string {
+	if d.Path != FieldPath.String() {
+		return d.Path
 	}
-	return parent.Child("ordering").String()
+	return specPath.Child("requirements").String()
+}
+
+func (d Declaration) parent() *field.Path {
+	if d.Path == FieldPath.String() {
+		return specPath
+	}
+	return AnnotationPath
 }
 
 // Outline returns the parts of the declaration that the review of another declaration needs: the edges on

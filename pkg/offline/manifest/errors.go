@@ -6,6 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"open-cluster-management.io/interlock/pkg/dependency/declaration"
+	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
@@ -13,7 +15,33 @@ import (
 // that name it.
 func Errors(objects []Object) []report.LintFinding {
 	var addOns []string
-	byAddOn := map[string]*Files{}
+	byAddOn := map[string][]Object{}
+	for i := range objects {
+		name := addOnOf(&objects[i])
+		if byAddOn[name] == nil {
+			addOns = append(addOns, name)
+		}
+		byAddOn[name] = append(byAddOn[name], objects[i])
+	}
+	var findings []report.LintFinding
+	for _, name := range addOns {
+		findings = append(findings, slices.DeleteFunc(lintOf(byAddOn[name]), func(finding report.LintFinding) bool {
+			return finding.Severity != report.SeverityError
+		})...)
+	}
+	return findings
+}
+
+// Warnings returns what else lint finds in add-ons that have no errors by themselves, such as a cycle of several add-ons. It leaves out
+// dependencies that are registered elsewhere, and advice on messages.
+func Warnings(objects []Object) []report.LintFinding {
+	ignored := []review.Rule{review.Rule(declaration.ProblemNotRegistered), review.RuleNoMessage}
+	return slices.DeleteFunc(lintOf(objects), func(finding report.LintFinding) bool { return slices.Contains(ignored, finding.Rule) })
+}
+
+// lintOf returns the findings on objects together.
+func lintOf(objects []Object) []report.LintFinding {
+	var files Files
 	for i := range objects {
 		read := &objects[i]
 		raw, err := read.MarshalJSON()
@@ -21,27 +49,13 @@ func Errors(objects []Object) []report.LintFinding {
 			return []report.LintFinding{broken(read.Path, 0, err)}
 		}
 		typeMeta := metav1.TypeMeta{APIVersion: read.GetAPIVersion(), Kind: read.GetKind()}
-		if !isJudged(typeMeta) {
-			continue
-		}
-		name := addOnOf(read)
-		if byAddOn[name] == nil {
-			byAddOn[name] = &Files{}
-			addOns = append(addOns, name)
-		}
-		origin := read.origin
-		origin.path = read.Path
-		byAddOn[name].decodeObject(object{typeMeta, raw}, origin)
-	}
-	var findings []report.LintFinding
-	for _, name := range addOns {
-		for _, finding := range byAddOn[name].Lint(nil, false).Items {
-			if finding.Severity == report.SeverityError {
-				findings = append(findings, finding)
-			}
+		if isJudged(typeMeta) {
+			origin := read.origin
+			origin.path = read.Path
+			files.decodeObject(object{typeMeta, raw}, origin)
 		}
 	}
-	return findings
+	return files.Lint(nil, false).Items
 }
 
 // addOnOf returns the add-on of a ClusterManagementAddOn or of an AddOnTemplate.

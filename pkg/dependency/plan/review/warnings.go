@@ -59,7 +59,7 @@ func EveryVersion(declared declaration.Declaration) []Judgement {
 	return judgements
 }
 
-// NoVersion returns judgements on edges whose range has no version, at most maxConflicts.
+// NoVersion returns judgements on edges and requirements whose range has no version, at most maxConflicts.
 func NoVersion(declared declaration.Declaration) []Judgement {
 	var judgements []Judgement
 	for i := range declared.Edges {
@@ -69,6 +69,13 @@ func NoVersion(declared declaration.Declaration) []Judgement {
 			}
 			judgements = append(judgements, Judgement{RuleNoVersion, false, declared.EdgePath(i), fmt.Sprintf(
 				"no version of %q is in the range %q", text.Name(edge.AddOn), excerpt(edge.Dependency.Version))})
+		}
+	}
+	for i := range declared.Platform {
+		required := &declared.Platform[i]
+		if required.Versions.Excludes(required.Versions) && len(judgements) < maxConflicts {
+			judgements = append(judgements, Judgement{RuleNoVersion, false, declared.RequirementsPath(), fmt.Sprintf(
+				"%s: no version is in the range %q", text.Name(required.Name), excerpt(required.Wanted))})
 		}
 	}
 	return judgements

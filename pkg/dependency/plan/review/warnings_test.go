@@ -91,6 +91,19 @@ func TestNoVersion(t *testing.T) {
 	}
 }
 
+func TestNoVersionOfARequirement(t *testing.T) {
+	for spec, want := range map[string]string{
+		`kubernetes: "<1.2, >1.3"`: `spec.requirements: requirements.kubernetes: no version is in the range "<1.2, >1.3"`,
+		`kubernetes: ">= 1.30"`:    "",
+		`ocm: "> 2 < 1"`:           `spec.requirements: requirements.ocm: no version is in the range "> 2 < 1"`,
+	} {
+		added := fixture.Specified(t, "a", "dependencies: [{name: b}]\nrequirements: {"+spec+"}")
+		if got := strings.Join(new(Reviewer).Review(&added, nil, fixture.Registrations("b:")).Warnings, "; "); got != want {
+			t.Errorf("%s: got %q, want %q", spec, got, want)
+		}
+	}
+}
+
 func TestEveryVersion(t *testing.T) {
 	const warns = `spec.dependencies[0]: every release of "b" is in the range ">= 0.0.0", but an add-on that reports no version is not: `
 	const remedy = "leave version out if any will do"
