@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
 	"open-cluster-management.io/interlock/pkg/text"
 )
@@ -27,7 +28,11 @@ func Build(objects []manifest.Object, source string, set map[string]string) ([]E
 	for _, registration := range registrations {
 		name := registration.GetName()
 		if byAddOn[name] != nil {
-			return nil, fmt.Errorf("%s: %q is registered in %s too", registration.Path, text.Name(name), byAddOn[name][0].Path)
+			err := fmt.Errorf("%s: %q is registered in %s too", registration.Path, text.Name(name), byAddOn[name][0].Path)
+			if kustomization.IsPath(registration.Path) {
+				err = fmt.Errorf("%w: %s", err, kustomization.OverlayAdvice)
+			}
+			return nil, err
 		}
 		byAddOn[name] = []manifest.Object{registration}
 	}

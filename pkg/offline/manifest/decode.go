@@ -28,16 +28,16 @@ type object struct {
 	raw []byte
 }
 
-// decode reads the objects of a file, up to the first error of syntax.
-func decode(path string, content []byte) Files {
+// decode reads the objects of a file, up to the first error of syntax. file is its place without an object.
+func decode(file place, content []byte) Files {
 	var read Files
-	if objects, err := decodeAnyKind(path, content); err == nil {
+	if objects, err := decodeAnyKind(file, content); err == nil {
 		read.Objects = objects
 	}
 	objects, err := objectsOf(content)
 	nodes, syntaxErr := nodesOf(content)
 	for i, o := range objects {
-		origin := place{path: path}
+		origin := file
 		if len(nodes) == len(objects) { // JSON that is not valid YAML has no nodes
 			origin.node = nodes[i]
 		}
@@ -50,7 +50,7 @@ func decode(path string, content []byte) Files {
 		} else if value := infinite(content); value != nil {
 			err, line = value, syntaxLine(value)
 		}
-		read.Broken = append(read.Broken, broken(path, line, err))
+		read.Broken = append(read.Broken, broken(file.path, line, err))
 	}
 	return read
 }

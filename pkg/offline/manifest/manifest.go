@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
+	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 	"open-cluster-management.io/interlock/pkg/report"
 )
 
@@ -70,6 +72,11 @@ func (f *Files) Lint(hub []addonv1alpha1.ClusterManagementAddOn, isLive bool) *r
 	lint := report.FindLint(registrations, hub, isLive)
 	lint.Items = append(lint.Items, report.FindTemplateLint(f.DeclaredTemplates(), report.Among(registrations, hub), isLive)...)
 	lint.Items = append(lint.Items, f.Broken...)
+	for i := range lint.Items {
+		if finding := &lint.Items[i]; finding.Rule == report.RuleRegisteredTwice && kustomization.IsPath(finding.Path) {
+			finding.Message += "; " + kustomization.OverlayAdvice
+		}
+	}
 	return lint
 }
 
@@ -91,28 +98,58 @@ func (f *Files) DeclaredTemplates() []report.DeclaredTemplate {
 	return templates
 }
 
-// Read reads files, and all manifests in folders. The path - is standard input. It leaves out objects of other
-// kinds, and AddOnTemplates without a declaration. Its error names a path that cannot be read, or has no object.
+// Read reads files, and all manifests in folders. The path - is standard input. It builds the kustomizations in folders, and reads no
+// other file there. It leaves out objects of other kinds, and AddOnTemplates without a declaration. Its error names a path that cannot be
+// read, or has no object.
 func Read(paths []string, stdin io.Reader) (*Files, error) {
 	read := &Files{}
 	for _, path := range paths {
-		files, err := FilesIn(path, nil)
+		count := read.count()
+		files, kustomizations, err := Sources(path, nil)
 		if err != nil {
 			return read, err
 		}
-		count := read.count()
 		for _, file := range files {
 			content, err := regularfile.ReadAll(file, stdin)
 			if err != nil && file == path {
 				return read, fmt.Errorf("%s: %w", file, err)
 			}
+			if kustomization.IsFile(file, content) {
+				read.Skipped = append(read.Skipped, fmt.Errorf("skipped %s: name its folder, and it is built by kustomize", file))
+				continue
+			}
 			read.add(file, content, err, file == path)
+		}
+		for _, file := range kustomizations {
+			read.addKustomization(file)
 		}
 		if read.count() == count {
 			return read, fmt.Errorf("%s has no %s", path, addOnKind)
 		}
 	}
 	return read, nil
+}
+
+// addKustomization adds the objects that a kustomization gives.
+func (f *Files) addKustomization(file *kustomization.File) {
+	if file.Component {
+		f.Skipped = append(f.Skipped, fmt.Errorf("skipped %s: it is a Component of kustomize, which is built where a kustomization names it",
+			filepath.Dir(file.Path)))
+		return
+	}
+	built, err := kustomization.Build(filepath.Dir(file.Path))
+	if err != nil {
+		f.Broken = append(f.Broken, broken(file.Path, 0, err))
+		return
+	}
+	for _, object := range built {
+		content, err := object.MarshalJSON()
+		if err != nil {
+			f.Broken = append(f.Broken, broken(file.Path, 0, err))
+			continue
+		}
+		f.merge(decode(place{path: file.Path, isRendered: true}, content))
+	}
 }
 
 func (f *Files) count() int {
@@ -124,7 +161,7 @@ func (f *Files) count() int {
 func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 	var read Files
 	if err == nil {
-		read = decode(path, content)
+		read = decode(place{path: path}, content)
 	} else {
 		read.Broken = []report.LintFinding{broken(path, 0, err)}
 	}
@@ -132,6 +169,11 @@ func (f *Files) add(path string, content []byte, err error, isNamed bool) {
 		f.Skipped = append(f.Skipped, fmt.Errorf("skipped the template %w", read.Err()))
 		return
 	}
+	f.merge(read)
+}
+
+// merge adds the objects and findings of other files.
+func (f *Files) merge(read Files) {
 	f.Manifests = append(f.Manifests, read.Manifests...)
 	f.Templates = append(f.Templates, read.Templates...)
 	f.AddOnTemplates = append(f.AddOnTemplates, read.AddOnTemplates...)

@@ -51,7 +51,7 @@ func TestValuesThatAreNoStrings(t *testing.T) {
 			if _, err := Decode("a.yaml", []byte(test.content)); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v\nwant %s", err, test.want)
 			}
-			read := decode("a.yaml", []byte(test.content))
+			read := decode(place{path: "a.yaml"}, []byte(test.content))
 			if len(read.Broken) != 1 || !strings.Contains(read.Broken[0].Message, test.want) || read.Broken[0].Line == 0 {
 				t.Errorf("lint finds %v\nwant %s", read.Broken, test.want)
 			}

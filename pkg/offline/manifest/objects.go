@@ -41,7 +41,7 @@ func (o Object) WithoutLines() Object {
 
 // Decode reads all objects in the content of a file.
 func Decode(path string, content []byte) ([]Object, error) {
-	objects, err := decodeAnyKind(path, content)
+	objects, err := decodeAnyKind(place{path: path}, content)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func Decode(path string, content []byte) ([]Object, error) {
 }
 
 // decodeAnyKind reads all objects in the content of a file, also those with values of a wrong type.
-func decodeAnyKind(path string, content []byte) ([]Object, error) {
+func decodeAnyKind(file place, content []byte) ([]Object, error) {
 	decoded, err := objectsOfAnyKind(content)
 	if err != nil {
 		return nil, inFile(err, content)
@@ -69,7 +69,7 @@ func decodeAnyKind(path string, content []byte) ([]Object, error) {
 	nodes := nodesOfAnyKind(content)
 	objects := make([]Object, len(decoded))
 	for i := range decoded {
-		objects[i] = Object{Path: path, Unstructured: decoded[i], origin: place{path: path}}
+		objects[i] = Object{Path: file.path, Unstructured: decoded[i], origin: file}
 		if len(nodes) == len(decoded) { // JSON that is not valid YAML has no nodes
 			objects[i].origin.node = nodes[i]
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
+	"open-cluster-management.io/interlock/pkg/offline/kustomization"
 )
 
 // FilesIn returns the manifests in a folder, or the path of a file itself. As kubectl does, it follows links to files, and does not
@@ -23,6 +24,25 @@ func FilesIn(path string, skips func(folder string) (bool, error)) ([]string, er
 	w := walker{root: path + string(filepath.Separator), skips: skips, targets: map[string]bool{}}
 	err := filepath.WalkDir(w.root, w.visit)
 	return w.files, err
+}
+
+// Sources returns the manifests in a folder, and the kustomizations, which are built instead of reading the other files in their folders.
+// It leaves out folders for which skips returns true. skips may be nil.
+func Sources(path string, skips func(folder string) (bool, error)) ([]string, []*kustomization.File, error) {
+	var kustomizations []*kustomization.File
+	files, err := FilesIn(path, func(folder string) (bool, error) {
+		if skips != nil {
+			if skip, err := skips(folder); skip || err != nil {
+				return skip, err
+			}
+		}
+		file, err := kustomization.Find(folder)
+		if file != nil {
+			kustomizations = append(kustomizations, file)
+		}
+		return file != nil, err
+	})
+	return files, kustomizations, err
 }
 
 // walker collects the manifests in a folder.

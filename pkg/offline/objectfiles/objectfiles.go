@@ -36,8 +36,7 @@ type collector struct {
 
 // addPath adds the objects of a file or a folder. Of a folder with a kustomization, it reads no other file.
 func (c *collector) addPath(path string) error {
-	var kustomizations []*kustomization.File
-	files, err := manifest.FilesIn(path, func(folder string) (bool, error) {
+	files, kustomizations, err := manifest.Sources(path, func(folder string) (bool, error) {
 		if c.isIndex(folder, path) {
 			c.leaveOut(folder, "the index is written there")
 			return true, nil
@@ -45,11 +44,7 @@ func (c *collector) addPath(path string) error {
 		if isChart(folder) {
 			return true, fmt.Errorf("%s is a Helm chart: kubectl addon index build --chart %s reads it", folder, folder)
 		}
-		file, err := kustomization.Find(folder)
-		if file != nil {
-			kustomizations = append(kustomizations, file)
-		}
-		return file != nil, err
+		return false, nil
 	})
 	if err != nil {
 		return err
