@@ -36,19 +36,23 @@ type Rendered struct {
 	// Random has the values that differ from one rendering to the next one. Timed has the templates that read the time.
 	Random []Random
 	Timed  []string
+	// usesRandom is true if a file of the chart mentions a function with a random result.
+	usesRandom bool
 }
 
-// Render renders the chart in a folder or an archive, with its own values. It renders it twice, to find the values that are random.
+// Render renders the chart in a folder or an archive, with its own values. It renders it again, to find the values that are random.
 func Render(chartPath string) (*Rendered, error) {
 	rendered, err := renderOnce(chartPath)
 	if err != nil {
 		return nil, err
 	}
-	again, err := renderOnce(chartPath)
-	if err != nil {
-		return nil, err
+	for n := 1; n < rendered.renderings(n); n++ {
+		again, err := renderOnce(chartPath)
+		if err != nil {
+			return nil, err
+		}
+		rendered.addRandom(randomValues(rendered.Objects, again.Objects))
 	}
-	rendered.Random = randomValues(rendered.Objects, again.Objects)
 	return rendered, nil
 }
 
@@ -73,6 +77,7 @@ func renderOnce(chartPath string) (*Rendered, error) {
 		VersionError: versionError(loaded),
 		KubeVersion:  loaded.Metadata.KubeVersion,
 		Timed:        templatesWithTime(loaded),
+		usesRandom:   usesRandom(loaded),
 	}
 	for _, dependency := range loaded.Metadata.Dependencies {
 		rendered.Dependencies = append(rendered.Dependencies, dependency.Name)

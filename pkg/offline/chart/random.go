@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"helm.sh/helm/v4/pkg/chart/common"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 
 	"open-cluster-management.io/interlock/pkg/offline/manifest"
@@ -83,6 +84,9 @@ func differing(path string, first, second any) []string {
 // callsNow matches an action of a template that calls the function now.
 var callsNow = regexp.MustCompile(`\{\{[^}]*\bnow\b`)
 
+// mentionsRandom matches the names of the template functions that have another result each time.
+var mentionsRandom = regexp.MustCompile(`\b(?:rand[A-Z]\w*|shuffle|uuidv4|gen[A-Z]\w*|htpasswd|bcrypt|encryptAES)\b`)
+
 // templatesWithTime returns the templates that call the function now. Two renderings in the same second do not differ.
 func templatesWithTime(loaded *chartv2.Chart) []string {
 	var files []string
@@ -95,4 +99,40 @@ func templatesWithTime(loaded *chartv2.Chart) []string {
 		files = append(files, templatesWithTime(dependency)...)
 	}
 	return files
+}
+
+// usesRandom reports whether a file of a chart mentions a function with a random result. Values may have templates too.
+func usesRandom(loaded *chartv2.Chart) bool {
+	return slices.ContainsFunc(loaded.Raw, func(file *common.File) bool { return mentionsRandom.Match(file.Data) }) ||
+		slices.ContainsFunc(loaded.Dependencies(), usesRandom)
+}
+
+const (
+	// fewRenderings is the number of renderings of a chart without random functions.
+	fewRenderings = 2
+	// someRenderings find the fields with random values, once one was found.
+	someRenderings = 8
+	// manyRenderings find a value that is one of two, but for one chart in 2^31.
+	manyRenderings = 32
+)
+
+// renderings returns how often to render a chart. It depends on the values that the renderings so far have found.
+func (r *Rendered) renderings(soFar int) int {
+	switch {
+	case !r.usesRandom:
+		return fewRenderings
+	case len(r.Random) > 0 || soFar < someRenderings:
+		return someRenderings
+	default:
+		return manyRenderings
+	}
+}
+
+// addRandom adds the values that are not known yet.
+func (r *Rendered) addRandom(random []Random) {
+	for _, value := range random {
+		if !slices.Contains(r.Random, value) {
+			r.Random = append(r.Random, value)
+		}
+	}
 }

@@ -27,6 +27,11 @@ func TestRandomValues(t *testing.T) {
 			secret + "data: {{- $ca := genCA \"c\" 1 }}\n  crt: {{ $ca.Cert | b64enc }}\n  key: {{ $ca.Key | b64enc }}\n",
 			[]string{"gateway/templates/login.yaml: Secret login: data.crt", "gateway/templates/login.yaml: Secret login: data.key"},
 		},
+		"one of two values": {secret + "replicas: {{ randInt 1 3 }}\n", []string{"gateway/templates/login.yaml: Secret login: replicas"}},
+		"one of two values, by a template among the values": {
+			secret + "replicas: {{ tpl .Values.count . }}\n== values.yaml\ncount: '{{ randInt 1 3 }}'\n",
+			[]string{"gateway/templates/login.yaml: Secret login: replicas"},
+		},
 		"a comment": {secret + "# {{ uuidv4 }}\n", nil},
 		"the name":  {gateway + "== templates/c.yaml\nkind: C\nmetadata: {name: {{ uuidv4 }}}\n", nil},
 		"in a dependency": {
