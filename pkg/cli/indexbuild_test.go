@@ -59,8 +59,9 @@ func TestObjectsThatNoAPIServerTakes(t *testing.T) {
 	head := strings.ReplaceAll(registrationHead, "NAME", "a") + "spec: {}\n---\n" // has 8 lines
 	const template = "apiVersion: addon.open-cluster-management.io/v1alpha1\nkind: AddOnTemplate\nmetadata: {name: t}\n" +
 		"spec:\n  addonName: a\n  agentSpec:\n    workload:\n      manifests:\n      - "
+	const deployed = "17: AddOnTemplate t: spec.agentSpec.workload.manifests[0]."
 	for object, want := range map[string]string{
-		"kind: ConfigMap\nmetadata: {name: c}\n":                  "9: ConfigMap c: apiVersion is missing: set it, such as v1 or apps/v1 [InvalidObject]",
+		"kind: ConfigMap\nmetadata: {name: c}\n":                  "9: ConfigMap c: apiVersion is missing: set it, such as v1",
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n":         "11: ConfigMap: metadata.name is missing: name the object [InvalidObject]",
 		"apiVersion: v1\nkind: ConfigMap\n":                       "9: ConfigMap: metadata.name is missing",
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ''}\n": "11: ConfigMap: metadata.name is empty",
@@ -70,11 +71,11 @@ func TestObjectsThatNoAPIServerTakes(t *testing.T) {
 			"a string: put it in quotes",
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: {b: c}\n": "13: ConfigMap c: data[a]: its value must be a string: " +
 			"write it as a text block",
-		"apiVersion: v1\nkind: Secret\nmetadata: {name: c}\nstringData:\n  b: true\n":       "13: Secret c: stringData[b]: its value must be a string",
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: c}\nstringData:\n  b: true\n":       "13: Secret c: stringData[b]: its value",
 		"apiVersion: v1\nkind: Secret\nmetadata: {name: c}\ndata:\n  a: \"no base64\"\n":    "13: Secret c: data[a]: its value must be in base64",
 		"apiVersion: v1\nkind: Secret\nmetadata: {name: c}\ndata: text\n":                   "12: Secret c: data: must be an object",
-		template + "{kind: ConfigMap, metadata: {name: c}}\n":                               "17: AddOnTemplate t: spec.agentSpec.workload.manifests[0].apiVersion",
-		template + "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: 1}}\n": "17: AddOnTemplate t: spec.agentSpec.workload.manifests[0].data[a]",
+		template + "{kind: ConfigMap, metadata: {name: c}}\n":                               deployed + "apiVersion",
+		template + "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: 1}}\n": deployed + "data[a]",
 		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  name: d\n":                `13: ConfigMap d: duplicate field "metadata.name"`,
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  b.c: x\n  b.c: y\n": `14: ConfigMap c: duplicate field "data[b.c]"`,
 	} {
@@ -101,8 +102,9 @@ func TestObjectsThatNoAPIServerTakes(t *testing.T) {
 func TestAVersionByFlagBesideAReportedVersion(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFiles(t, map[string]string{"a.yaml": strings.ReplaceAll(registrationHead, "NAME", "a") + "spec: {}\n"})
-	expectRun(t, "index build a.yaml --version a=9.9.9", "kubectl addon index build: --version: add-on 'a' has version 1.0.0 in its manifests, "+
-		"and not 9.9.9: leave it out here, or change the annotation dependency.addon.open-cluster-management.io/version", "exit code 2")
+	expectRun(t, "index build a.yaml --version a=9.9.9", "kubectl addon index build: --version: add-on 'a' has version 1.0.0 in its "+
+		"manifests, and not 9.9.9: leave it out here, or change the "+
+		"annotation dependency.addon.open-cluster-management.io/version", "exit code 2")
 	if _, err := os.Stat("index"); err == nil {
 		t.Error("it was added")
 	}
@@ -121,7 +123,8 @@ func TestVersionsThatAreRefused(t *testing.T) {
 		"99999999999999999999999.0.0": `"99999999999999999999999.0.0": a number is too large: the largest is 18446744073709551615`,
 	} {
 		head := strings.NewReplacer("NAME", "a", "1.0.0", version).Replace(registrationHead) + "spec: {}\n"
-		for _, content := range []string{head, strings.Replace(head, version, "1.0.0", 1) + "---\n" + strings.NewReplacer("NAME", "a", "1.0.0", version).Replace(template)} {
+		versioned := strings.NewReplacer("NAME", "a", "1.0.0", version).Replace(template)
+		for _, content := range []string{head, strings.Replace(head, version, "1.0.0", 1) + "---\n" + versioned} {
 			writeFiles(t, map[string]string{"a.yaml": content})
 			expectRun(t, "lint a.yaml", "a.yaml:", ": a: error: "+key+want, "[InvalidVersion]", "exit code 1")
 			expectRun(t, "index build a.yaml", "kubectl addon index build: a.yaml:", " a cannot be used: "+key+want, "exit code 1")
@@ -142,7 +145,9 @@ func TestVersionsOfChartsThatAreRefused(t *testing.T) {
 		"1.0.0\ntype: library": "kubectl addon index build: vault: it is a library chart, which has no manifests of its own: " +
 			"name a chart that uses it\n",
 	} {
-		writeFiles(t, map[string]string{"vault/Chart.yaml": strings.Replace(chart, "VERSION", version, 1), "vault/templates/a.yaml": head + "spec: {}\n"})
+		writeFiles(t, map[string]string{
+			"vault/Chart.yaml": strings.Replace(chart, "VERSION", version, 1), "vault/templates/a.yaml": head + "spec: {}\n",
+		})
 		expectRun(t, "index build --chart vault", want)
 	}
 	expectRun(t, "index build vault", "kubectl addon index build: vault is a Helm chart: kubectl addon index build --chart vault reads it\n")
@@ -175,10 +180,13 @@ func TestObjectsWithTwoContents(t *testing.T) {
 	expectRun(t, "lint d", "No problems found")
 	expectRun(t, "index build d", "a 1.0.0 was added")
 	writeFiles(t, map[string]string{"d/c.yaml": "---\n" + strings.Replace(config, "b}", "c}", 1)})
-	const want = "ConfigMap c is in d/b.yaml:4 too, with another content: a release has it once, so remove or rename one of them [DuplicateObject]"
+	const want = "ConfigMap c is in d/b.yaml:4 too, with another content: a release has it once, so remove or rename one of them " +
+		"[DuplicateObject]"
 	expectRun(t, "lint d", "d/c.yaml:5: a: error: "+want)
 	expectRun(t, "index build d --to other", "kubectl addon index build: d/c.yaml:5: a cannot be used: "+want)
-	writeFiles(t, map[string]string{"e/b.yaml": strings.Replace(head, "name: a", "name: b", 1), "e/c.yaml": strings.Replace(config, "b}", "c}", 1)})
+	writeFiles(t, map[string]string{
+		"e/b.yaml": strings.Replace(head, "name: a", "name: b", 1), "e/c.yaml": strings.Replace(config, "b}", "c}", 1),
+	})
 	writeFiles(t, map[string]string{"d/c.yaml": config})
 	expectRun(t, "lint d e", "No problems found")
 }

@@ -10,8 +10,8 @@ func TestKustomizationsOfAddOns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	head, _, _ := strings.Cut(strings.ReplaceAll(registrationHead, "NAME", "a"), "  annotations")
 	const overlay = "resources: [../../base]\npatches: [{path: patch.yaml}]\n"
-	const patch = "apiVersion: addon.open-cluster-management.io/v1alpha1\nkind: ClusterManagementAddOn\nmetadata:\n  name: a\n  annotations:\n" +
-		"    dependency.addon.open-cluster-management.io/version: VERSION\n"
+	const patch = "apiVersion: addon.open-cluster-management.io/v1alpha1\nkind: ClusterManagementAddOn\nmetadata:\n  name: a\n" +
+		"  annotations:\n    dependency.addon.open-cluster-management.io/version: VERSION\n"
 	writeFiles(t, map[string]string{
 		"app/base/kustomization.yaml": "resources: [a.yaml]\n", "app/base/a.yaml": head + "spec: {}\n",
 		"app/overlays/good/kustomization.yaml": overlay, "app/overlays/good/patch.yaml": strings.Replace(patch, "VERSION", "2.0.0", 1),
@@ -28,5 +28,6 @@ func TestKustomizationsOfAddOns(t *testing.T) {
 	expectRun(t, "lint app", "app/overlays/bad/kustomization.yaml: a: error: app/base/kustomization.yaml has a ClusterManagementAddOn", advice)
 	expectRun(t, "index build app", "kubectl addon index build: app/overlays/bad/kustomization.yaml: ", advice, "exit code 1")
 	writeFiles(t, map[string]string{"app/overlays/bad/kustomization.yaml": "resources: [none.yaml]\n"})
-	expectRun(t, "lint app/overlays/bad", "app/overlays/bad/kustomization.yaml: error: build the kustomization in app/overlays/bad: ", "exit code 1")
+	expectRun(t, "lint app/overlays/bad",
+		"app/overlays/bad/kustomization.yaml: error: build the kustomization in app/overlays/bad: ", "exit code 1")
 }

@@ -151,7 +151,8 @@ func TestPackageWithImages(t *testing.T) {
 	}
 	template := "\n---\napiVersion: addon.open-cluster-management.io/v1alpha1\nkind: AddOnTemplate\n" +
 		"metadata: {name: gateway}\nspec:\n  addonName: gateway\n" +
-		"  agentSpec: {workload: {manifests: [{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{image: '" + image + "'}, {image: '{{AGENT}}'}]}}]}}\n"
+		"  agentSpec: {workload: {manifests: [{apiVersion: v1, kind: Pod, metadata: {name: p}, " +
+		"spec: {containers: [{image: '" + image + "'}, {image: '{{AGENT}}'}]}}]}}\n"
 	if err := os.WriteFile("gateway/a.yaml", []byte(gateway+template), 0o600); err != nil {
 		t.Fatal(err)
 	}

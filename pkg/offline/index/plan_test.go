@@ -26,20 +26,22 @@ func TestObjectsThatDiffer(t *testing.T) {
 			[]string{with(manifestOf("a", "1.0.0", ""), "u"), with(manifestOf("b", "1.0.0", ""), "u")}, "addOns: [{name: a}, {name: b}]", "",
 		},
 		"one release": {
-			[]string{with(manifestOf("a", "1.0.0", ""), "u", "v")}, "addOns: [{name: a}]",
+			[]string{with(manifestOf("a", "1.0.0", ""), "u", "v")},
+			"addOns: [{name: a}]",
 			"ConfigMap c is in a 1.0.0 twice, with different contents: remove or rename one of them, and add the add-on to the index in " +
 				"another version",
 		},
 		"two add-ons": {
-			[]string{with(manifestOf("a", "1.0.0", ""), "u"), with(manifestOf("b", "2.0.0", ""), "v")}, "addOns: [{name: a}, {name: b}]",
+			[]string{with(manifestOf("a", "1.0.0", ""), "u"), with(manifestOf("b", "2.0.0", ""), "v")},
+			"addOns: [{name: a}, {name: b}]",
 			"ConfigMap c is another one of b 2.0.0 for clusters of kind default than of a 1.0.0 for clusters of kind default, and a hub has it " +
 				"once: remove or rename it in one of the two, and add that one to the index in another version",
 		},
 		"two add-ons of two kinds": {
 			[]string{with(manifestOf("a", "1.0.0", ""), "u"), with(manifestOf("b", "2.0.0", ""), "v")},
 			"addOns: [{name: a, clusterKinds: [east]}, {name: b, clusterKinds: [west]}]" + kinds,
-			"ConfigMap c is another one of b 2.0.0 for clusters of kind west than of a 1.0.0 for clusters of kind east, and a hub has it once: remove " +
-				"or rename it in one of the two, and add that one to the index in another version, or build one kind with --cluster-kind",
+			"ConfigMap c is another one of b 2.0.0 for clusters of kind west than of a 1.0.0 for clusters of kind east, and a hub has it once: " +
+				"remove or rename it in one of the two, and add that one to the index in another version, or build one kind with --cluster-kind",
 		},
 		"two versions": {
 			[]string{with(manifestOf("a", "1.0.0", ""), "u"), with(manifestOf("a", "2.0.0", ""), "v")},

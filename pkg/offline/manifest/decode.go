@@ -60,7 +60,11 @@ var embedded = regexp.MustCompile(`\b[A-Z]\w*\.`)
 
 // decodeObject adds an object that isJudged accepts.
 func (f *Files) decodeObject(o object, origin place) {
-	if wrong := mistypedIn(o.raw, origin.written); wrong != nil {
+	var read struct {
+		Metadata map[string]any `json:"metadata"`
+	}
+	_ = json.Unmarshal(o.raw, &read) // decoding the object reports the error
+	if wrong := mistypedIn(read.Metadata, origin.written); wrong != nil {
 		f.Broken = append(f.Broken, broken(origin.path, origin.line(wrong.field()), wrong))
 		return
 	}

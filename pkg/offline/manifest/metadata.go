@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/util/json"
 
 	"open-cluster-management.io/interlock/pkg/dependency/plan/review"
 )
@@ -57,29 +56,22 @@ func (o *Object) Duplicates() []review.Judgement { return o.origin.duplicates() 
 
 // mistyped returns the first name, annotation or label of the object whose value is no string, or nil.
 func (o *Object) mistyped() *mistyped {
-	raw, err := o.MarshalJSON()
-	if err != nil {
-		return nil // an object that was decoded from JSON can be encoded
-	}
-	return mistypedIn(raw, o.origin.written)
+	metadata, _ := o.Object[metadataField].(map[string]any)
+	return mistypedIn(metadata, o.origin.written)
 }
 
 const metadataField = "metadata"
 
-// mistypedIn returns the first name, annotation or label of an object in JSON whose value is no string, or nil. find returns the value of a
-// key as the file has it.
-func mistypedIn(object []byte, find func(path ...string) string) *mistyped {
-	var read struct {
-		Metadata map[string]any `json:"metadata"`
-	}
-	_ = json.Unmarshal(object, &read) // decoding the object reports the error
+// mistypedIn returns the first name, annotation or label in metadata whose value is no string, or nil. find returns the value of a key as the
+// file has it.
+func mistypedIn(metadata map[string]any, find func(path ...string) string) *mistyped {
 	for _, key := range []string{"name", "generateName", "namespace"} {
-		if _, isString := read.Metadata[key].(string); !isString && read.Metadata[key] != nil {
-			return &mistyped{metadataField, key, read.Metadata[key], find(metadataField, key)}
+		if _, isString := metadata[key].(string); !isString && metadata[key] != nil {
+			return &mistyped{metadataField, key, metadata[key], find(metadataField, key)}
 		}
 	}
 	for _, parent := range []string{"annotations", "labels"} {
-		values, _ := read.Metadata[parent].(map[string]any)
+		values, _ := metadata[parent].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if _, isString := values[key].(string); !isString && values[key] != nil {
 				return &mistyped{metadataField + "." + parent, key, values[key], find(metadataField, parent, key)}

@@ -25,11 +25,18 @@ func TestValuesThatAreNoStrings(t *testing.T) {
 			template + "metadata: {name: a, labels: {app.kubernetes.io/version: 2}}\n" + end,
 			`metadata.labels[app.kubernetes.io/version]: its value 2 is a number`,
 		},
-		"a boolean of YAML 1.1": {registration + "metadata: {name: a, annotations: {c: yes}}\n", `its value yes is a boolean, and must be a string: put it in quotes, "yes"`},
-		"a name":                {registration + "metadata:\n  name: y\n", `metadata.name: its value y is a boolean, and must be a string: put it in quotes, "y"`},
-		"a namespace":           {registration + "metadata: {name: a, namespace: 1}\n", `metadata.namespace: its value 1 is a number`},
+		"a boolean of YAML 1.1": {
+			registration + "metadata: {name: a, annotations: {c: yes}}\n",
+			`its value yes is a boolean, and must be a string: put it in quotes, "yes"`,
+		},
+		"a name": {
+			registration + "metadata:\n  name: y\n",
+			`metadata.name: its value y is a boolean, and must be a string: put it in quotes, "y"`,
+		},
+		"a namespace": {registration + "metadata: {name: a, namespace: 1}\n", `metadata.namespace: its value 1 is a number`},
 		"no number of JSON": {
-			registration + "metadata:\n  name: a\n  annotations: {c: d}\n---\na: -.inf\n", `line 7: the value -.inf is a number that JSON does not have`,
+			registration + "metadata:\n  name: a\n  annotations: {c: d}\n---\na: -.inf\n",
+			`line 7: the value -.inf is a number that JSON does not have`,
 		},
 		"a boolean": {registration + "metadata: {name: a, annotations: {c: true}}\n", `metadata.annotations[c]: its value true is a boolean`},
 		"an object": {registration + "metadata: {name: a, annotations: {b: {c: d}}}\n", `metadata.annotations[b]: its value must be a string`},

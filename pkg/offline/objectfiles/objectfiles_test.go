@@ -57,14 +57,19 @@ func TestObjectsOfKustomizations(t *testing.T) {
 			"store=, left out: all.yaml: the Kustomization of kustomize is no object of a cluster",
 		},
 		"files of kubectl addon": {
-			map[string]string{"d/addons.yaml": interlockFile + "AddOnWishes\n", "d/package.yaml": interlockFile + "AddOnPackage\n",
-				"d/policy.yaml": interlockFile + "AddOnDependencyPolicy\nmetadata: {name: policy}\n"},
+			map[string]string{
+				"d/addons.yaml": interlockFile + "AddOnWishes\n", "d/package.yaml": interlockFile + "AddOnPackage\n",
+				"d/policy.yaml": interlockFile + "AddOnDependencyPolicy\nmetadata: {name: policy}\n",
+			},
 			"d", "policy=, left out: d/addons.yaml: the AddOnWishes is a file of kubectl addon, and no object of a cluster, " +
 				"left out: d/package.yaml: the AddOnPackage is a file of kubectl addon, and no object of a cluster",
 		},
 		"files of other programs": {
-			map[string]string{"d/kubeconfig.yaml": "apiVersion: v1\nkind: Config\n", "d/kind.yaml": "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\n",
-				"d/kubelet.yaml": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n", "d/store.yaml": store},
+			map[string]string{
+				"d/kubeconfig.yaml": "apiVersion: v1\nkind: Config\n",
+				"d/kind.yaml":       "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\n",
+				"d/kubelet.yaml":    "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n", "d/store.yaml": store,
+			},
 			"d", "store=, left out: d/kind.yaml: the Cluster of kind is no object of a cluster, " +
 				"left out: d/kubeconfig.yaml: it is a kubeconfig, which may have credentials, and no object of a cluster, " +
 				"left out: d/kubelet.yaml: the KubeletConfiguration of kubelet is no object of a cluster",
@@ -73,13 +78,18 @@ func TestObjectsOfKustomizations(t *testing.T) {
 			map[string]string{"store.yaml": store, "index/addons/a/1.0.0.yaml": "no object", "d/index/addons/c.yaml": configMap},
 			".", "NAME=, store=, left out: index: the index is written there",
 		},
-		"the index itself": {map[string]string{"index/addons/a/1.0.0.yaml": "no object"}, "index", "left out: index/addons: the index is written there"},
+		"the index itself": {
+			map[string]string{"index/addons/a/1.0.0.yaml": "no object"},
+			"index",
+			"left out: index/addons: the index is written there",
+		},
 		"a chart": {
 			map[string]string{"d/c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n", "d/c/values.yaml": "a: b\n", "d/store.yaml": store},
 			"d", "d/c is a Helm chart: kubectl addon index build --chart d/c reads it",
 		},
 		"no kind": {
-			map[string]string{"d/values.yaml": "a: b\n"}, "d",
+			map[string]string{"d/values.yaml": "a: b\n"},
+			"d",
 			"d/values.yaml: it must be an object of Kubernetes, with apiVersion and kind",
 		},
 		"a Component": {
