@@ -43,7 +43,7 @@ func TestVerbsShowAlternatives(t *testing.T) {
 		}},
 		"why":           {[]string{"why"}, []string{"b is not available: Stopped", "c is not installed", "Tunnel is not served"}},
 		"why of one":    {[]string{"why", "a", "-n", "c1"}, []string{"b (as tunnel)", "c (as tunnel)", "← root cause"}},
-		"graph":         {[]string{"graph"}, []string{`-.->|"tunnel: one of several, #gt;= 1, fails on 1"|`, `["Tunnel"]`}},
+		"graph":         {[]string{"graph"}, []string{`-.->|"tunnel: one of several, #gt;= 1, fails on 1 of 1"|`, `["Tunnel"]`}},
 		"report":        {[]string{"report", "-o", "wide"}, []string{"NoAlternative"}},
 		"status":        {[]string{"status", "-o", "wide"}, []string{"tunnel", "NoAlternative"}},
 		"tree's reason": {[]string{"tree", "a", "-o", "json"}, []string{message, `"alternatives": [`}},

@@ -66,9 +66,10 @@ type GraphEdge struct {
 	Alternative bool `json:"alternative,omitempty"`
 	// Conditional is whether the edge applies on some clusters only.
 	Conditional bool `json:"conditional,omitempty"`
-	// Satisfied and Unsatisfied are numbers of clusters.
+	// Satisfied, Unsatisfied and Held are numbers of clusters.
 	Satisfied   int `json:"satisfied"`
 	Unsatisfied int `json:"unsatisfied"`
+	Held        int `json:"held"`
 }
 
 // FindGraph returns the graph of a fleet, or of one managed cluster. With an add-on, it has only the direct and indirect
@@ -186,6 +187,8 @@ func (g *grapher) count(cluster string) {
 					edge.Unsatisfied++
 				case finding.Verdict == evaluation.Satisfied:
 					edge.Satisfied++
+				case finding.Held():
+					edge.Held++
 				}
 			}
 		}

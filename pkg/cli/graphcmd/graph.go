@@ -13,6 +13,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/report/drawing"
 )
 
 // NewCommand returns the verb.
@@ -59,7 +60,7 @@ and all its dependents.`,
 	return command
 }
 
-var formats = map[string]func(io.Writer, *report.Graph) error{"mermaid": mermaid, "dot": dot, "svg": svg}
+var formats = map[string]func(io.Writer, *report.Graph) error{"mermaid": drawing.Mermaid, "dot": drawing.DOT, "svg": drawing.SVG}
 
 func findGraph(ctx context.Context, src *source.Source, cluster string, args []string) (*report.Graph, error) {
 	addOn := ""

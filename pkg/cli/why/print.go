@@ -22,6 +22,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/report/nextstep"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -29,9 +30,10 @@ const (
 	// The maximum numbers of shown traits, and of names in a list.
 	maxShared = 3
 	maxNamed  = 5
-	// maxMessage is the maximum length of a shown message, in characters.
-	maxMessage = 1000
 )
+
+// suggest is the command that finds dependencies that are not declared.
+const suggest = "kubectl addon suggest"
 
 // printer prints the root causes of a fleet.
 type printer struct {
@@ -47,9 +49,9 @@ type printer struct {
 
 // printCauses prints a paragraph for each cause.
 func (p *printer) printCauses() error {
-	steps, otherSteps := make([]step, len(p.causes.Items)), p.otherSteps()
+	steps, otherSteps := make([]nextstep.Step, len(p.causes.Items)), p.otherSteps()
 	for i := range p.causes.Items {
-		steps[i] = next(p.fleet, &p.causes.Items[i])
+		steps[i] = nextstep.Find(p.fleet, &p.causes.Items[i])
 	}
 	lines := []string{p.screen.Wrap(p.summary(), 0)}
 	if note := p.note(slices.Concat(steps, otherSteps)); note != "" {
@@ -59,9 +61,9 @@ func (p *printer) printCauses() error {
 		lines = append(lines, "", p.paragraph(&p.causes.Items[i], steps[i], i+1))
 	}
 	for _, todo := range otherSteps {
-		lines = append(lines, "", p.screen.Wrap(todo.note, 0))
-		if todo.run != "" {
-			lines = append(lines, "run   "+p.source.Command(todo.run))
+		lines = append(lines, "", p.screen.Wrap(todo.Note, 0))
+		if todo.Run != "" {
+			lines = append(lines, "run   "+p.source.Command(todo.Run))
 		}
 	}
 	_, err := fmt.Fprintln(p.out, strings.Join(lines, "\n"))
@@ -69,9 +71,9 @@ func (p *printer) printCauses() error {
 }
 
 // note returns a note about flags that the commands lack. It is empty if they lack none.
-func (p *printer) note(steps []step) string {
+func (p *printer) note(steps []nextstep.Step) string {
 	for _, todo := range steps {
-		if note := p.source.Note(todo.run); note != "" {
+		if note := p.source.Note(todo.Run); note != "" {
 			return note
 		}
 	}
@@ -115,21 +117,21 @@ func (p *printer) declaresNothing() bool {
 }
 
 // otherSteps returns steps about add-ons that may fail for other reasons than a dependency.
-func (p *printer) otherSteps() []step {
-	var steps []step
+func (p *printer) otherSteps() []nextstep.Step {
+	var steps []nextstep.Step
 	if p.declaresNothing() {
-		steps = append(steps, step{run: suggest, note: "The command shows which dependencies they seem to have. docs/author-guide.md declares one"})
+		steps = append(steps, nextstep.Step{Run: suggest, Note: "The command shows which dependencies they seem to have. docs/author-guide.md declares one"})
 	}
 	for _, unusable := range p.causes.Unusable {
-		steps = append(steps, step{note: "The dependencies of " + text.Name(unusable.AddOn) + " are not known: " + text.OneLine(unusable.Problem)})
+		steps = append(steps, nextstep.Step{Note: "The dependencies of " + text.Name(unusable.AddOn) + " are not known: " + text.OneLine(unusable.Problem)})
 	}
 	if detached := p.causes.Detached; len(detached) > 0 && p.filter.Cluster == "" {
-		steps = append(steps, step{note: isOrAre(len(detached), "managed cluster") + " being detached, and left out: " +
+		steps = append(steps, nextstep.Step{Note: isOrAre(len(detached), "managed cluster") + " being detached, and left out: " +
 			text.Names(detached, ", ")})
 	}
 	steps = append(steps, p.removals()...)
 	for _, failing := range p.causes.FailingOptional {
-		steps = append(steps, step{note: "An Optional dependency fails: " + text.OneLine(failing.String())})
+		steps = append(steps, nextstep.Step{Note: "An Optional dependency fails: " + text.OneLine(failing.String())})
 	}
 	for _, group := range []struct {
 		addOns    []report.Failing
@@ -137,7 +139,7 @@ func (p *printer) otherSteps() []step {
 	}{
 		{p.causes.Gated, "not installed yet, because the gate is closed", ""},
 		{p.causes.Outdated, "Degraded or not available although all dependencies are satisfied: addon-manager, or the agent that sets Available, " +
-			"has not updated the condition", doctor},
+			"has not updated the condition", nextstep.Doctor},
 		{p.causes.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
 		{p.causes.Undecided, "not decided yet, because the verdicts on dependencies are not known", ""},
 		{p.causes.FailingThemselves, "not available although no dependency fails", ""},
@@ -145,8 +147,8 @@ func (p *printer) otherSteps() []step {
 		if len(group.addOns) > 0 {
 			first := group.addOns[0]
 			note := fmt.Sprintf("%s %s, such as %s on %s: %s", isOrAre(len(group.addOns), "add-on"), group.text,
-				text.Name(first.AddOn), text.Name(first.Cluster), text.Cut(text.OneLine(first.Reason), maxMessage))
-			steps = append(steps, step{run: group.run, note: strings.TrimSuffix(note, ": ")})
+				text.Name(first.AddOn), text.Name(first.Cluster), text.Cut(text.OneLine(first.Reason), report.MaxMessage))
+			steps = append(steps, nextstep.Step{Run: group.run, Note: strings.TrimSuffix(note, ": ")})
 		}
 	}
 	return steps
@@ -160,18 +162,18 @@ func (p *printer) isCause(removal report.Removing) bool {
 }
 
 // removals returns a step for each of the first add-ons that are being removed, those that others require first.
-func (p *printer) removals() []step {
+func (p *printer) removals() []nextstep.Step {
 	isRequired := func(removal report.Removing) int { return min(len(removal.RequiredBy), 1) }
 	others := slices.DeleteFunc(slices.Clone(p.causes.Removing), p.isCause)
 	removals := slices.SortedStableFunc(slices.Values(others), func(a, b report.Removing) int {
 		return cmp.Compare(isRequired(b), isRequired(a))
 	})
-	var steps []step
+	var steps []nextstep.Step
 	for _, removal := range removals[:min(len(removals), p.limit(maxNamed))] {
-		steps = append(steps, step{note: removal.String()})
+		steps = append(steps, nextstep.Step{Note: removal.String()})
 	}
 	if rest := len(removals) - len(steps); rest > 0 {
-		steps = append(steps, step{note: isOrAre(rest, "more add-on") + " being removed"})
+		steps = append(steps, nextstep.Step{Note: isOrAre(rest, "more add-on") + " being removed"})
 	}
 	return steps
 }
@@ -184,10 +186,10 @@ func isOrAre(n int, noun string) string {
 }
 
 // paragraph returns the text about a cause.
-func (p *printer) paragraph(item *report.RootCause, todo step, number int) string {
+func (p *printer) paragraph(item *report.RootCause, todo nextstep.Step, number int) string {
 	clusters := item.Clusters()
 	rows := [][2]string{
-		{"message", shownMessage(item)},
+		{"message", item.ShownMessage()},
 		{"breaks", fmt.Sprintf("%d of %s, %d of %s: %s", len(clusters), text.Count(p.causes.Clusters, "managed cluster"),
 			len(item.Victims), text.Count(p.causes.AddOns, "add-on"), p.victims(item.Victims))},
 		{"since", since(item.First, p.causes.Taken, len(clusters))},
@@ -199,21 +201,12 @@ func (p *printer) paragraph(item *report.RootCause, todo step, number int) strin
 		rows = append(rows, [2]string{"in common", fmt.Sprintf("%s=%s: %d of %d affected, %d of %d other clusters with the same add-ons",
 			text.Name(shared.Name), text.Name(shared.Value), shared.Affected, len(clusters), shared.Others, item.Others)})
 	}
-	rows = append(rows, [2]string{"ranges", p.ranges(item)}, [2]string{"repair", p.repair(item)})
-	rows = append(rows, [2]string{"installs", p.installation(item.AddOn, clusters)}, [2]string{"note", text.OneLine(todo.note)})
-	for command := range strings.Lines(todo.run) {
+	rows = append(rows, [2]string{"ranges", item.RangesText(p.limit(maxNamed))}, [2]string{"repair", item.RepairText(p.limit(maxShared))})
+	rows = append(rows, [2]string{"installs", report.InstallationText(p.fleet, item.AddOn, clusters)}, [2]string{"note", text.OneLine(todo.Note)})
+	for command := range strings.Lines(todo.Run) {
 		rows = append(rows, [2]string{"run", p.source.Command(strings.TrimSpace(command))})
 	}
 	return p.formatted(fmt.Sprintf("%d. %s", number, text.OneLine(item.String())), rows)
-}
-
-// shownMessage returns the message about a cause, if only the message has the finding.
-func shownMessage(item *report.RootCause) string {
-	if item.AddOn == "" || item.Stopped || item.Stored || item.Verdict == evaluation.VersionMismatch || item.Verdict == evaluation.VersionUnknown ||
-		item.Verdict == evaluation.Conflict || item.Verdict == evaluation.SettingMismatch {
-		return text.Cut(text.OneLine(item.Message), maxMessage)
-	}
-	return ""
 }
 
 // formatted returns the text about a cause, with a line for each row that has content.
@@ -300,45 +293,45 @@ func (p *printer) printPaths() error {
 	if _, err := fmt.Fprint(p.out, tree.String()); err != nil {
 		return err
 	}
-	var reports, steps []step
+	var reports, steps []nextstep.Step
 	for i := range p.causes.Items {
 		item := &p.causes.Items[i]
 		reports = append(reports, p.reports(item)...)
-		if todo := next(p.fleet, item); todo != (step{}) && !slices.Contains(steps, todo) {
+		if todo := nextstep.Find(p.fleet, item); todo != (nextstep.Step{}) && !slices.Contains(steps, todo) {
 			steps = append(steps, todo)
 		}
 	}
 	if note := p.note(steps); note != "" {
-		steps = slices.Insert(steps, 0, step{note: note})
+		steps = slices.Insert(steps, 0, nextstep.Step{Note: note})
 	}
 	return p.printSteps(slices.Concat(reports, steps, p.otherSteps()))
 }
 
 // reports returns notes about a cause that explain the next step: its ranges and repair, and what addon-manager has stored on the hub.
-func (p *printer) reports(item *report.RootCause) []step {
-	var notes []step
-	if ranges := p.ranges(item); ranges != "" {
-		notes = append(notes, step{note: "failing ranges: " + ranges})
+func (p *printer) reports(item *report.RootCause) []nextstep.Step {
+	var notes []nextstep.Step
+	if ranges := item.RangesText(p.limit(maxNamed)); ranges != "" {
+		notes = append(notes, nextstep.Step{Note: "failing ranges: " + ranges})
 	}
-	if repair := p.repair(item); repair != "" {
-		notes = append(notes, step{note: repair})
+	if repair := item.RepairText(p.limit(maxShared)); repair != "" {
+		notes = append(notes, nextstep.Step{Note: repair})
 	}
 	if item.Stored {
-		notes = append(notes, step{note: "addon-manager reports: " + text.Cut(text.OneLine(item.Message), maxMessage)})
+		notes = append(notes, nextstep.Step{Note: "addon-manager reports: " + text.Cut(text.OneLine(item.Message), report.MaxMessage)})
 	}
-	if installation := p.installation(item.AddOn, []string{p.filter.Cluster}); installation != "" {
-		notes = append(notes, step{note: installation})
+	if installation := report.InstallationText(p.fleet, item.AddOn, []string{p.filter.Cluster}); installation != "" {
+		notes = append(notes, nextstep.Step{Note: installation})
 	}
 	return notes
 }
 
-func (p *printer) printSteps(steps []step) error {
+func (p *printer) printSteps(steps []nextstep.Step) error {
 	for _, todo := range steps {
 		lines := []string{""}
-		if todo.note != "" {
-			lines = append(lines, "note  "+p.screen.Wrap(text.OneLine(todo.note), len("note  ")))
+		if todo.Note != "" {
+			lines = append(lines, "note  "+p.screen.Wrap(text.OneLine(todo.Note), len("note  ")))
 		}
-		for command := range strings.Lines(todo.run) {
+		for command := range strings.Lines(todo.Run) {
 			lines = append(lines, "run   "+p.source.Command(strings.TrimSpace(command)))
 		}
 		if _, err := fmt.Fprintln(p.out, strings.Join(lines, "\n")); err != nil {

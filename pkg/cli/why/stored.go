@@ -15,6 +15,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation/cause"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/report/nextstep"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -41,7 +42,7 @@ func (o *options) printStored(ctx context.Context, stored *report.FleetReport) e
 		source: o.source,
 		causes: storedCauses(stored, time.Now().UTC()),
 	}
-	steps := make([]step, len(p.causes.Items))
+	steps := make([]nextstep.Step, len(p.causes.Items))
 	read := examplesToRead(stored)
 	var err error
 	p.fleet, err = o.source.Examples(ctx, read)
@@ -121,24 +122,24 @@ func storedCause(stored *dependencyv1alpha1.FleetCause) report.RootCause {
 }
 
 // storedStep returns the next step about a cause of a report. If it has the names of clusters, they are only examples.
-func (p *printer) storedStep(stored *dependencyv1alpha1.FleetCause, item *report.RootCause, read []string) step {
+func (p *printer) storedStep(stored *dependencyv1alpha1.FleetCause, item *report.RootCause, read []string) nextstep.Step {
 	if len(stored.Examples) == 0 || !slices.Contains(read, stored.Examples[0]) {
-		return step{run: live}
+		return nextstep.Step{Run: live}
 	}
-	todo := next(p.fleet, item)
-	namesExamples := len(stored.Examples) > 1 && strings.Contains(todo.run, ","+stored.Examples[1])
+	todo := nextstep.Find(p.fleet, item)
+	namesExamples := len(stored.Examples) > 1 && strings.Contains(todo.Run, ","+stored.Examples[1])
 	if otherClusters := int(stored.Clusters) - len(stored.Examples); namesExamples && otherClusters > 0 {
 		note := fmt.Sprintf("the command is for %d of %d managed clusters: %s names all", len(stored.Examples), stored.Clusters, p.source.Command(live))
-		if todo.note != "" {
-			note = todo.note + ". Also, " + note
+		if todo.Note != "" {
+			note = todo.Note + ". Also, " + note
 		}
-		todo.note = note
+		todo.Note = note
 	}
 	return todo
 }
 
 // printStoredCauses prints a paragraph for each cause of a report.
-func (p *printer) printStoredCauses(stored *report.FleetReport, steps []step) error {
+func (p *printer) printStoredCauses(stored *report.FleetReport, steps []nextstep.Step) error {
 	summary, otherSteps := p.summary(), p.otherSteps()
 	if len(p.causes.Items) > 0 {
 		summary = fmt.Sprintf("%s of add-ons on %s:", text.Count(int(stored.Summary.RootCauses), "root cause"), p.causes.Reach)
@@ -152,15 +153,15 @@ func (p *printer) printStoredCauses(stored *report.FleetReport, steps []step) er
 	}
 	otherSteps = append(otherSteps, leavingSteps(stored)...)
 	if leftOut := stored.Summary.LeftOut.RootCauses; leftOut > 0 {
-		otherSteps = append(otherSteps, step{note: text.Count(int(leftOut), "more root cause"), run: live})
+		otherSteps = append(otherSteps, nextstep.Step{Note: text.Count(int(leftOut), "more root cause"), Run: live})
 	}
 	if leftOut := stored.Summary.LeftOut.Unusable; leftOut > 0 {
-		otherSteps = append(otherSteps, step{note: text.Count(int(leftOut), "more declaration") + " cannot be used", run: live})
+		otherSteps = append(otherSteps, nextstep.Step{Note: text.Count(int(leftOut), "more declaration") + " cannot be used", Run: live})
 	}
 	for _, todo := range otherSteps {
-		lines = append(lines, "", p.screen.Wrap(todo.note, 0))
-		if todo.run != "" {
-			lines = append(lines, "run   "+p.source.Command(todo.run))
+		lines = append(lines, "", p.screen.Wrap(todo.Note, 0))
+		if todo.Run != "" {
+			lines = append(lines, "run   "+p.source.Command(todo.Run))
 		}
 	}
 	_, err := fmt.Fprintln(p.out, strings.Join(lines, "\n"))
@@ -168,14 +169,14 @@ func (p *printer) printStoredCauses(stored *report.FleetReport, steps []step) er
 }
 
 // leavingSteps returns steps about managed clusters that are being detached, and add-ons that are being removed.
-func leavingSteps(stored *report.FleetReport) []step {
-	var steps []step
+func leavingSteps(stored *report.FleetReport) []nextstep.Step {
+	var steps []nextstep.Step
 	if detached := int(stored.Summary.Detached); detached > 0 {
-		steps = append(steps, step{note: isOrAre(detached, "managed cluster") + " being detached, and left out"})
+		steps = append(steps, nextstep.Step{Note: isOrAre(detached, "managed cluster") + " being detached, and left out"})
 	}
 	for _, unexplained := range stored.Unexplained {
 		if unexplained.State == dependencyv1alpha1.Removing {
-			steps = append(steps, step{note: isOrAre(int(unexplained.AddOns), "add-on") + " being removed: " + text.OneLine(unexplained.Reason)})
+			steps = append(steps, nextstep.Step{Note: isOrAre(int(unexplained.AddOns), "add-on") + " being removed: " + text.OneLine(unexplained.Reason)})
 		}
 	}
 	return steps
@@ -196,13 +197,13 @@ func (p *printer) repairCommand(item *report.RootCause) string {
 }
 
 // storedParagraph returns the text about a cause of a report.
-func (p *printer) storedParagraph(stored *dependencyv1alpha1.FleetCause, item *report.RootCause, todo step, number int) string {
+func (p *printer) storedParagraph(stored *dependencyv1alpha1.FleetCause, item *report.RootCause, todo nextstep.Step, number int) string {
 	first := cause.Victim{Cluster: stored.FirstCluster}
 	if stored.Since != nil {
 		first.Since = stored.Since.UTC()
 	}
 	rows := [][2]string{
-		{"message", shownMessage(item)},
+		{"message", item.ShownMessage()},
 		{"breaks", fmt.Sprintf("%d of %s, %d of %s: %s", stored.Clusters, text.Count(p.causes.Clusters, "managed cluster"),
 			stored.AddOns, text.Count(p.causes.AddOns, "add-on"), storedVictims(stored))},
 		{"since", since(first, p.causes.Taken, int(stored.Clusters))},
@@ -212,10 +213,10 @@ func (p *printer) storedParagraph(stored *dependencyv1alpha1.FleetCause, item *r
 			text.Name(shared.Name), text.Name(shared.Value), shared.Affected, stored.Clusters, shared.Others, stored.OtherClusters)})
 	}
 	if len(stored.Examples) > 0 {
-		rows = append(rows, [2]string{"installs", p.installation(item.AddOn, stored.Examples[:1])})
+		rows = append(rows, [2]string{"installs", report.InstallationText(p.fleet, item.AddOn, stored.Examples[:1])})
 	}
-	rows = append(rows, [2]string{"repair", p.repairCommand(item)}, [2]string{"note", text.OneLine(todo.note)})
-	for command := range strings.Lines(todo.run) {
+	rows = append(rows, [2]string{"repair", p.repairCommand(item)}, [2]string{"note", text.OneLine(todo.Note)})
+	for command := range strings.Lines(todo.Run) {
 		rows = append(rows, [2]string{"run", p.source.Command(strings.TrimSpace(command))})
 	}
 	return p.formatted(fmt.Sprintf("%d. %s", number, text.OneLine(stored.Title)), rows)

@@ -1,4 +1,5 @@
-package why
+// Package nextstep finds the command that repairs a root cause, or that shows more of it.
+package nextstep
 
 import (
 	"fmt"
@@ -26,33 +27,31 @@ const maxNames = 3000
 // maxPolicies is the maximum length of the names of policies in a note, in characters.
 const maxPolicies = 500
 
-// Commands for people: doctor checks the parts of Interlock, suggest finds dependencies that are not declared, describe shows an add-on on a
-// managed cluster, readFacts shows the reports of addon-agent there, and unsetSettings shows why
+// Commands for people: Doctor checks the parts of Interlock, describe shows an add-on on a managed cluster, readFacts shows the reports of addon-agent there, and unsetSettings shows why
 // addon-manager does not set the settings of add-ons there.
 const (
-	doctor        = "kubectl addon doctor"
-	suggest       = "kubectl addon suggest"
+	Doctor        = "kubectl addon doctor"
 	describe      = "kubectl describe managedclusteraddon %s -n %s"
 	readFacts     = "kubectl get managedclusterfacts %s -n %s -o yaml"
 	unsetSettings = "kubectl get events -n %s --field-selector reason=SettingUnset"
 )
 
-// step is the next step of a person about a cause.
-type step struct {
-	// run has commands that repair the cause, or a command that shows more of it. Each
+// Step is the next step of a person about a cause.
+type Step struct {
+	// Run has commands that repair the cause, or a command that shows more of it. Each
 	// command is on a line. It is empty if there is no command.
-	run string
-	// note explains a step that no command can do.
-	note string
+	Run string
+	// Note explains a step that no command can do.
+	Note string
 }
 
-// next returns the next step about a cause. It has no command if a name is not a valid name of
+// Find returns the next step about a cause. It has no command if a name is not a valid name of
 // an object, because an author wrote that name, and a shell could run it.
-func next(fleetState *snapshot.Snapshot, item *report.RootCause) step {
+func Find(fleetState *snapshot.Snapshot, item *report.RootCause) Step {
 	clusters := item.Clusters()
 	for _, name := range slices.Concat([]string{item.AddOn, item.Dependent}, item.Providers, clusters) {
 		if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return step{}
+			return Step{}
 		}
 	}
 	first := clusters[0]
@@ -63,22 +62,22 @@ func next(fleetState *snapshot.Snapshot, item *report.RootCause) step {
 	case item.AddOn != "" && item.Verdict == evaluation.NotInstalled:
 		return missing(fleetState, item, clusters)
 	case item.AddOn != "" && item.Verdict == evaluation.Cycle:
-		return step{run: "kubectl edit clustermanagementaddon " + item.AddOn, note: "make one of these dependencies Optional, or remove it"}
+		return Step{Run: "kubectl edit clustermanagementaddon " + item.AddOn, Note: "make one of these dependencies Optional, or remove it"}
 	case item.Removing:
 		return removing(fleetState, item.AddOn, first)
 	case item.AddOn != "" && item.Verdict == evaluation.NotAvailable:
 		return notAvailable(fleetState, item.AddOn, first)
 	case item.AddOn != "" && item.Verdict == evaluation.Conflict:
-		return step{
-			run:  fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", item.AddOn, first),
-			note: item.AddOn + " and the add-ons that it breaks exclude each other: decide which of them these clusters need",
+		return Step{
+			Run:  fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", item.AddOn, first),
+			Note: item.AddOn + " and the add-ons that it breaks exclude each other: decide which of them these clusters need",
 		}
 	case item.AddOn != "":
-		return step{run: fmt.Sprintf(describe, item.AddOn, first)}
+		return Step{Run: fmt.Sprintf(describe, item.AddOn, first)}
 	case item.Requirement != "" && fleetState.Object(first) == nil:
 		return unregistered(clusters)
 	case item.Requirement != "":
-		return step{run: "kubectl describe managedcluster " + first}
+		return Step{Run: "kubectl describe managedcluster " + first}
 	default:
 		return bring(fleetState, item, clusters, first)
 	}
@@ -86,7 +85,7 @@ func next(fleetState *snapshot.Snapshot, item *report.RootCause) step {
 
 // missing returns the step about an add-on that is not installed. It does not enable an add-on whose installation by Interlock waits: the
 // hub may refuse that.
-func missing(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []string) step {
+func missing(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []string) Step {
 	if placed, ok := enabledByOthers(fleetState, item.AddOn, clusters); ok {
 		return placed
 	}
@@ -98,19 +97,19 @@ func missing(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []s
 				"status.undone.again is when Interlock tries again",
 		}[fleetState.WaitOf(types.NamespacedName{Namespace: cluster, Name: item.AddOn})]
 		if item.Stopped && note != "" {
-			return step{run: fmt.Sprintf("kubectl get addoninstallation %s -n %s -o yaml", item.AddOn, cluster), note: note}
+			return Step{Run: fmt.Sprintf("kubectl get addoninstallation %s -n %s -o yaml", item.AddOn, cluster), Note: note}
 		}
 	}
 	if item.Stored || item.Unset {
-		return step{
-			run: onClusters("kubectl addon install "+item.AddOn+" --cluster %s --plan", registeredOf(fleetState, clusters)),
-			note: "install: Auto requests its installation, so do not enable it by hand: the message and the plan show what is known to " +
+		return Step{
+			Run: onClusters("kubectl addon install "+item.AddOn+" --cluster %s --plan", registeredOf(fleetState, clusters)),
+			Note: "install: Auto requests its installation, so do not enable it by hand: the message and the plan show what is known to " +
 				"prevent it",
 		}
 	}
 	todo := enable(fleetState, item.AddOn, clusters)
 	if policies := denying(fleetState, clusters); item.Stopped && len(policies) > 0 {
-		todo.note = fmt.Sprintf("installations by Interlock are denied there by %s: this command goes around that, so ask the administrator first",
+		todo.Note = fmt.Sprintf("installations by Interlock are denied there by %s: this command goes around that, so ask the administrator first",
 			text.Cut(policy.Named(policies...), maxPolicies))
 	}
 	return todo
@@ -126,44 +125,44 @@ func denying(fleetState *snapshot.Snapshot, clusters []string) []string {
 }
 
 // enable returns the step that installs an add-on on managed clusters.
-func enable(fleetState *snapshot.Snapshot, addOn string, clusters []string) step {
+func enable(fleetState *snapshot.Snapshot, addOn string, clusters []string) Step {
 	if placed, ok := enabledByOthers(fleetState, addOn, clusters); ok {
 		return placed
 	}
-	return step{run: onClusters("clusteradm addon enable --names "+addOn+" --clusters %s", registeredOf(fleetState, clusters))}
+	return Step{Run: onClusters("clusteradm addon enable --names "+addOn+" --clusters %s", registeredOf(fleetState, clusters))}
 }
 
 // enabledByOthers returns the step about an add-on that people do not enable by hand: it is not registered, Placements install it, or there
 // is no managed cluster to install it on. The bool is false if people enable it.
-func enabledByOthers(fleetState *snapshot.Snapshot, addOn string, clusters []string) (step, bool) {
+func enabledByOthers(fleetState *snapshot.Snapshot, addOn string, clusters []string) (Step, bool) {
 	if !fleetState.Declared.Registered(addOn) {
-		return step{
-			run: "kubectl get clustermanagementaddons",
-			note: fmt.Sprintf("%s has no ClusterManagementAddOn on this hub: install it on the hub first, or correct what %s declares",
+		return Step{
+			Run: "kubectl get clustermanagementaddons",
+			Note: fmt.Sprintf("%s has no ClusterManagementAddOn on this hub: install it on the hub first, or correct what %s declares",
 				addOn, strings.Join(fleetState.Declared.Dependents(addOn), " and ")),
 		}, true
 	}
 	placements, labeled := placementsOf(fleetState, addOn), fleetState.Declared.Labeled(addOn).Placements
 	if len(labeled) > 0 && len(placements) == len(labeled) { // no other Placement can be changed
 		label := catalog.InstallLabel(addOn)
-		return step{
-			run: fmt.Sprintf("kubectl get managedclusters -L %s", label),
-			note: fmt.Sprintf("%s is installed on managed clusters with this label; Interlock sets it where an edge has install: Auto "+
+		return Step{
+			Run: fmt.Sprintf("kubectl get managedclusters -L %s", label),
+			Note: fmt.Sprintf("%s is installed on managed clusters with this label; Interlock sets it where an edge has install: Auto "+
 				"and addon-manager runs with --lifecycle. On a cluster with the label, a Placement of its owner has to select the cluster, which needs "+
 				"a ManagedClusterSetBinding in its namespace", addOn),
 		}, true
 	}
 	if len(placements) > 0 {
-		return step{
-			run: fmt.Sprintf("kubectl get placement %s -n %s -o yaml", placements[0].Name, placements[0].Namespace),
-			note: fmt.Sprintf("%s is installed where its placements select the managed cluster (installStrategy Placements): change these, do not enable it by hand",
+		return Step{
+			Run: fmt.Sprintf("kubectl get placement %s -n %s -o yaml", placements[0].Name, placements[0].Namespace),
+			Note: fmt.Sprintf("%s is installed where its placements select the managed cluster (installStrategy Placements): change these, do not enable it by hand",
 				addOn),
 		}, true
 	}
 	if len(registeredOf(fleetState, clusters)) == 0 {
 		return unregistered(clusters), true
 	}
-	return step{}, false
+	return Step{}, false
 }
 
 // registeredOf returns the clusters that have a ManagedCluster.
@@ -212,31 +211,31 @@ func placementsOf(fleetState *snapshot.Snapshot, addOn string) []ocmv1alpha1.Pla
 }
 
 // unregistered returns the step for namespaces that have add-ons but no ManagedCluster.
-func unregistered(clusters []string) step {
-	return step{
-		run:  "kubectl get managedclusters",
-		note: fmt.Sprintf("%s has no ManagedCluster, so nothing is installed there: delete its ManagedClusterAddOns, or register the cluster again", clusters[0]),
+func unregistered(clusters []string) Step {
+	return Step{
+		Run:  "kubectl get managedclusters",
+		Note: fmt.Sprintf("%s has no ManagedCluster, so nothing is installed there: delete its ManagedClusterAddOns, or register the cluster again", clusters[0]),
 	}
 }
 
 // bringToHub returns the step that makes the hub serve an API, or a newer schema of it.
-func bringToHub(item *report.RootCause) step {
+func bringToHub(item *report.RootCause) Step {
 	note := "the hub does not serve the API: install what serves it on the hub"
 	if item.Served {
 		note = "upgrade what serves the API on the hub to a version whose API has the fields"
 	}
-	return step{run: "kubectl get --raw /apis", note: note}
+	return Step{Run: "kubectl get --raw /apis", Note: note}
 }
 
 // bring returns the step that makes managed clusters serve an API, or a newer schema of it.
-func bring(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) step {
+func bring(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) Step {
 	switch {
 	case item.ServedBy == addonv1alpha1.APIServerHub:
 		return bringToHub(item)
 	case item.HostingCluster != "" && fleetState.Object(item.HostingCluster) == nil:
-		return step{
-			run: "kubectl get managedclusters",
-			note: fmt.Sprintf("the annotation %s of ManagedClusterAddOns names %s, which is no managed cluster: correct it, or register the cluster",
+		return Step{
+			Run: "kubectl get managedclusters",
+			Note: fmt.Sprintf("the annotation %s of ManagedClusterAddOns names %s, which is no managed cluster: correct it, or register the cluster",
 				ocmv1alpha1.HostingClusterNameAnnotationKey, text.Name(item.HostingCluster)),
 		}
 	case item.HostingCluster != "":
@@ -244,12 +243,12 @@ func bring(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []str
 		hosted.HostingCluster = ""
 		return bring(fleetState, &hosted, []string{item.HostingCluster}, item.HostingCluster)
 	case item.Unreported && item.Served:
-		return step{
-			run:  fmt.Sprintf(readFacts, first, first),
-			note: "addon-agent has to report which fields the API has on these managed clusters: upgrade it there, or repair it",
+		return Step{
+			Run:  fmt.Sprintf(readFacts, first, first),
+			Note: "addon-agent has to report which fields the API has on these managed clusters: upgrade it there, or repair it",
 		}
 	case item.Unreported:
-		return step{run: doctor, note: "addon-agent has to report whether these managed clusters serve the API: install it there, or repair it"}
+		return Step{Run: Doctor, Note: "addon-agent has to report whether these managed clusters serve the API: install it there, or repair it"}
 	}
 	for _, provider := range item.Providers {
 		if !fleetState.IsOn(first, provider) {
@@ -259,23 +258,23 @@ func bring(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []str
 		if item.Served {
 			note += ": upgrade it to a version whose API has the fields"
 		}
-		return step{run: fmt.Sprintf(describe, provider, first), note: provider + note}
+		return Step{Run: fmt.Sprintf(describe, provider, first), Note: provider + note}
 	}
 	if item.Served {
-		return step{
-			run:  fmt.Sprintf(readFacts, first, first),
-			note: "upgrade what serves the API on the managed cluster to a version whose API has the fields",
+		return Step{
+			Run:  fmt.Sprintf(readFacts, first, first),
+			Note: "upgrade what serves the API on the managed cluster to a version whose API has the fields",
 		}
 	}
 	if len(item.Providers) > 0 {
 		install := enable(fleetState, item.Providers[0], clusters)
-		if install.note == "" {
-			install.note = item.Providers[0] + " provides the API"
+		if install.Note == "" {
+			install.Note = item.Providers[0] + " provides the API"
 		}
 		return install
 	}
-	return step{
-		run:  fmt.Sprintf(readFacts, first, first),
-		note: "no add-on is declared to provide the API: install what serves it on the managed cluster",
+	return Step{
+		Run:  fmt.Sprintf(readFacts, first, first),
+		Note: "no add-on is declared to provide the API: install what serves it on the managed cluster",
 	}
 }

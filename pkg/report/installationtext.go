@@ -1,4 +1,4 @@
-package why
+package report
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// installation describes the first AddOnInstallation of an add-on on managed clusters, and counts the others. It is empty without any.
-func (p *printer) installation(addOn string, clusters []string) string {
+// InstallationText describes the first AddOnInstallation of an add-on on managed clusters, and counts the others. It is empty without any.
+func InstallationText(hub *snapshot.Snapshot, addOn string, clusters []string) string {
 	description, count := "", 0
 	for _, cluster := range clusters {
-		stored := p.fleet.InstallationOf(types.NamespacedName{Namespace: cluster, Name: addOn})
+		stored := hub.InstallationOf(types.NamespacedName{Namespace: cluster, Name: addOn})
 		if stored == nil {
 			continue
 		}
@@ -31,7 +31,7 @@ func (p *printer) installation(addOn string, clusters []string) string {
 			description += " (" + text.Name(reason) + ")"
 		}
 		if since := stored.Status.Since; since != nil {
-			description += " for " + duration.HumanDuration(p.causes.Taken.Sub(since.Time))
+			description += " for " + duration.HumanDuration(hub.Taken.Sub(since.Time))
 		}
 		description += ", requested by " + strings.Join(requests, ", ") + " on " + text.Name(cluster)
 	}

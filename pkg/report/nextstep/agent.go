@@ -1,4 +1,4 @@
-package why
+package nextstep
 
 import (
 	"cmp"
@@ -21,16 +21,16 @@ import (
 // notAvailable returns the next step for an add-on whose own agent does not work. The agent has
 // to be repaired on its cluster, which the plugin cannot access. So the step has a note that names
 // the cluster and namespace. There is no agent yet if OCM waits for the add-on's configuration.
-func notAvailable(fleetState *snapshot.Snapshot, addOn, cluster string) step {
-	next := step{run: fmt.Sprintf(describe, addOn, cluster)}
+func notAvailable(fleetState *snapshot.Snapshot, addOn, cluster string) Step {
+	next := Step{Run: fmt.Sprintf(describe, addOn, cluster)}
 	installed := fleetState.AddOnOn(types.NamespacedName{Namespace: cluster, Name: addOn})
 	if installed == nil {
 		return next
 	}
 	if awaited := report.AwaitedConfig(installed); awaited != "" {
-		next.note = awaited
+		next.Note = awaited
 		if fleet.RefersToSettings(installed) {
-			next.run = fmt.Sprintf(unsetSettings, cluster)
+			next.Run = fmt.Sprintf(unsetSettings, cluster)
 		}
 		return next
 	}
@@ -39,28 +39,28 @@ func notAvailable(fleetState *snapshot.Snapshot, addOn, cluster string) step {
 	if len(validation.IsDNS1123Subdomain(host))+len(validation.IsDNS1123Label(namespace)) > 0 {
 		return next
 	}
-	next.note = fmt.Sprintf("repair its agent on %s, in namespace %s: %s. The command only shows more",
+	next.Note = fmt.Sprintf("repair its agent on %s, in namespace %s: %s. The command only shows more",
 		host, namespace, finding(addOn, fleet.Available(installed)))
 	return next
 }
 
 // removing returns the next step about an add-on that is being removed. Nothing is to be repaired there, and it cannot be installed again
 // before it is gone.
-func removing(fleetState *snapshot.Snapshot, addOn, cluster string) step {
-	next := step{run: fmt.Sprintf(describe, addOn, cluster)}
+func removing(fleetState *snapshot.Snapshot, addOn, cluster string) Step {
+	next := Step{Run: fmt.Sprintf(describe, addOn, cluster)}
 	installed := fleetState.AddOnOn(types.NamespacedName{Namespace: cluster, Name: addOn})
 	deletion := report.DeletionOf(installed)
 	if deletion == nil {
 		return next
 	}
-	next.note = fmt.Sprintf("%s on %s is %s", addOn, text.Name(cluster), deletion)
+	next.Note = fmt.Sprintf("%s on %s is %s", addOn, text.Name(cluster), deletion)
 	if slices.Contains(installed.Finalizers, addonv1alpha1.WaitForDependentsFinalizer) {
-		next.note += ". Interlock removes its finalizer once the add-ons that require it and are being removed too are gone, " +
+		next.Note += ". Interlock removes its finalizer once the add-ons that require it and are being removed too are gone, " +
 			"after 10 minutes at the latest"
 	} else if len(installed.Finalizers) > 0 {
-		next.note += ". The component that set it has to remove it"
+		next.Note += ". The component that set it has to remove it"
 	}
-	next.note += ". Install it again once it is gone, or remove what requires it"
+	next.Note += ". Install it again once it is gone, or remove what requires it"
 	return next
 }
 

@@ -1,4 +1,4 @@
-package graphcmd
+package drawing
 
 import (
 	"encoding/xml"
@@ -76,12 +76,12 @@ var pictures = map[string]func() *report.Graph{
 	},
 }
 
-// PICTURES=folder go test ./pkg/cli/graphcmd writes the pictures to look at.
+// PICTURES=folder go test ./pkg/report/drawing writes the pictures to look at.
 func TestPictures(t *testing.T) {
 	for name, newGraph := range pictures {
 		t.Run(name, func(t *testing.T) {
-			picture := draw(t, newGraph())
-			if draw(t, newGraph()) != picture {
+			picture := drawn(t, newGraph())
+			if drawn(t, newGraph()) != picture {
 				t.Error("the same graph has two pictures")
 			}
 			if folder := os.Getenv("PICTURES"); folder != "" {
@@ -94,10 +94,10 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-func draw(t *testing.T, graph *report.Graph) string {
+func drawn(t *testing.T, graph *report.Graph) string {
 	t.Helper()
 	var picture strings.Builder
-	if err := svg(&picture, graph); err != nil {
+	if err := SVG(&picture, graph); err != nil {
 		t.Fatal(err)
 	}
 	return picture.String()

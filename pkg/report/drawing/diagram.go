@@ -1,4 +1,5 @@
-package graphcmd
+// Package drawing draws the graph of dependencies: as a picture, and in the languages of programs that draw graphs.
+package drawing
 
 import (
 	"fmt"
@@ -13,14 +14,15 @@ import (
 // broken is the color of an edge that fails.
 const broken = "#c0392b"
 
-// state is the state of an add-on on all managed clusters. Its sign tells it apart without its color.
-type state struct{ color, sign, meaning string }
+// state is the state of an add-on on all managed clusters. Its sign tells it apart without its color. Its class is that of the elements of a
+// picture.
+type state struct{ class, color, sign, meaning string }
 
 var (
-	working = state{"#d4edda", "✓", "available"}
-	failing = state{"#f8d7da", "✗", "not available somewhere"}
-	unknown = state{"#e2e3e5", "?", "not known"}
-	absent  = state{"white", "", "not installed, or no add-on"}
+	working = state{"working", "#d4edda", "✓", "available"}
+	failing = state{"failing", "#f8d7da", "✗", "not available somewhere"}
+	unknown = state{"unknown", "#e2e3e5", "?", "not known"}
+	absent  = state{"absent", "white", "", "not installed, or no add-on"}
 )
 
 // lines writes text line by line. It keeps the first error.
@@ -35,7 +37,8 @@ func (l *lines) add(format string, args ...any) {
 	}
 }
 
-func mermaid(out io.Writer, graph *report.Graph) error {
+// Mermaid writes the graph as Mermaid, for Markdown.
+func Mermaid(out io.Writer, graph *report.Graph) error {
 	l := &lines{out: out}
 	l.add("flowchart LR")
 	ids := map[string]string{}
@@ -68,7 +71,8 @@ func mermaid(out io.Writer, graph *report.Graph) error {
 // where < begins markup.
 var escaped = strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\n", "<br/>")
 
-func dot(out io.Writer, graph *report.Graph) error {
+// DOT writes the graph in the language of Graphviz.
+func DOT(out io.Writer, graph *report.Graph) error {
 	l := &lines{out: out}
 	l.add("digraph addons {")
 	l.add(`  rankdir=LR; node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica"]; edge [fontname="Helvetica"];`)
@@ -157,7 +161,12 @@ func note(edge *report.GraphEdge) string {
 		notes = append(notes, "on some clusters")
 	}
 	if edge.Unsatisfied > 0 {
-		notes = append(notes, fmt.Sprintf("fails on %d", edge.Unsatisfied))
+		notes = append(notes, fmt.Sprintf("fails on %d of %d", edge.Unsatisfied, edge.Satisfied+edge.Unsatisfied+edge.Held))
 	}
 	return strings.Join(notes, ", ")
+}
+
+// counts returns the numbers of managed clusters of an edge, in words.
+func counts(edge *report.GraphEdge) string {
+	return fmt.Sprintf("satisfied on %d, fails on %d, not known on %d", edge.Satisfied, edge.Unsatisfied, edge.Held)
 }

@@ -1,4 +1,4 @@
-package graphcmd
+package drawing
 
 import (
 	"encoding/xml"
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/cli/graphcmd/layered"
 	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/report/drawing/layered"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -25,22 +25,37 @@ const (
 	legend    = 64.0
 	minWidth  = 790.0 // for the legend
 	maxName   = 48    // characters in a box
-	quiet     = "#57606a"
 )
 
-// svg draws the graph as a picture that refers to no other file.
-func svg(out io.Writer, graph *report.Graph) error {
+// colors are the colors of lines and texts, by class.
+var colors = map[string]string{"ink": "#1f2328", "quiet": "#57606a", "broken": broken}
+
+// SVG draws the graph as a picture that refers to no other file.
+func SVG(out io.Writer, graph *report.Graph) error {
+	return draw(out, graph, header)
+}
+
+// Figure draws the graph as SVG without its title and its date, for a page that has them. The colors are attributes of presentation, so
+// the style sheet of the page can replace them by the classes of the elements.
+func Figure(out io.Writer, graph *report.Graph) error {
+	return draw(out, graph, 0)
+}
+
+// draw draws the graph below a title, if the title has a height.
+func draw(out io.Writer, graph *report.Graph, top float64) error {
 	drawing := layered.Draw(layoutNodes(graph), layoutEdges(graph))
-	width, height := max(drawing.Width+2*margin, minWidth), header+drawing.Height+margin+legend
+	width, height := max(drawing.Width+2*margin, minWidth), max(top, margin)+drawing.Height+margin+legend
 	l := &lines{out: out}
 	l.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="addons-title addons-desc" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">`,
 		width, height, width, height)
 	l.add(`<title id="addons-title">%s</title>`, escape(title(graph)))
 	l.add(`<desc id="addons-desc">%s</desc>`, escape(describe(graph)))
-	l.add(`<rect width="100%%" height="100%%" fill="white"/>`)
-	l.text(margin, 32, "start", 18, "#1f2328", title(graph), ` font-weight="bold"`)
-	l.text(margin, 50, "start", smallSize, quiet, graph.Taken.UTC().Format("2006-01-02 15:04 MST"), "")
-	l.add(`<g transform="translate(%.1f,%.1f)">`, margin, header)
+	l.add(`<rect class="paper" width="100%%" height="100%%" fill="white"/>`)
+	if top > 0 {
+		l.text(margin, 32, "start", 18, "ink", title(graph), ` font-weight="bold"`)
+		l.text(margin, 50, "start", smallSize, "quiet", graph.Taken.UTC().Format("2006-01-02 15:04 MST"), "")
+	}
+	l.add(`<g transform="translate(%.1f,%.1f)">`, margin, max(top, margin))
 	for i := range graph.Edges {
 		l.edge(&graph.Edges[i], drawing.Routes[i], boxOf(graph, drawing, graph.Edges[i].Dependent))
 	}
@@ -138,23 +153,24 @@ func boxOf(graph *report.Graph, drawing layered.Drawing, name string) layered.Bo
 
 // node draws a box with its label.
 func (l *lines) node(node *report.GraphNode, box layered.Box) {
+	state := stateOf(node)
 	l.add(`<g><title>%s</title>`, escape(text.Name(node.Name)))
-	l.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6" fill="%s" stroke="#57606a"/>`,
-		box.X-box.Width/2, box.Y-box.Height/2, box.Width, box.Height, stateOf(node).color)
+	l.add(`<rect class="box %s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6" fill="%s" stroke="#57606a"/>`,
+		state.class, box.X-box.Width/2, box.Y-box.Height/2, box.Width, box.Height, state.color)
 	label := signed(node)
 	y := box.Y - lineStep*float64(len(label)-1)/2 + nameSize*0.36
-	l.text(box.X, y, "middle", nameSize, "#1f2328", text.Cut(label[0], maxName), ` font-weight="bold"`)
+	l.text(box.X, y, "middle", nameSize, "ink", text.Cut(label[0], maxName), ` font-weight="bold"`)
 	for i, line := range label[1:] {
-		l.text(box.X, y+lineStep*float64(i+1), "middle", smallSize, "#1f2328", line, "")
+		l.text(box.X, y+lineStep*float64(i+1), "middle", smallSize, "ink", line, "")
 	}
 	l.add(`</g>`)
 }
 
 // edge draws a line with an arrow and a label. box is the box of the dependent.
 func (l *lines) edge(edge *report.GraphEdge, route layered.Route, box layered.Box) {
-	color, dashes := "#57606a", ""
+	class, dashes := "quiet", ""
 	if edge.Unsatisfied > 0 {
-		color = broken
+		class = "broken"
 	}
 	if dashed(edge) {
 		dashes = ` stroke-dasharray="5,4"`
@@ -163,23 +179,22 @@ func (l *lines) edge(edge *report.GraphEdge, route layered.Route, box layered.Bo
 	if edge.Type == addonv1alpha1.DependencyTypeConflicts {
 		relation = " conflicts with "
 	}
-	l.add(`<g><title>%s</title>`, escape(text.Name(edge.Dependent)+relation+text.Name(edge.Target)))
+	l.add(`<g><title>%s</title>`, escape(text.Name(edge.Dependent)+relation+text.Name(edge.Target)+": "+counts(edge)))
 	if len(route.Points) == 0 { // The add-on depends on itself.
 		x, y := box.X+box.Width/2, box.Y
 		route.Label = layered.Point{X: x - textWidth(note(edge), smallSize)/2, Y: box.Y - box.Height/2 - 8}
-		l.add(`<path d="M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="none" stroke="%s" stroke-width="1.4"%s/>`,
-			x, y+9, x+30, y+14, x+30, y-14, x+8, y-9, color, dashes)
-		l.arrow(layered.Point{X: x, Y: y - 9}, -1, color)
+		l.line(fmt.Sprintf("M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f", x, y+9, x+30, y+14, x+30, y-14, x+8, y-9), class, dashes)
+		l.arrow(layered.Point{X: x, Y: y - 9}, -1, class)
 	} else {
 		path, tip, direction := curve(route)
-		l.add(`<path d="%s" fill="none" stroke="%s" stroke-width="1.4"%s/>`, path, color, dashes)
-		l.arrow(tip, direction, color)
+		l.line(path, class, dashes)
+		l.arrow(tip, direction, class)
 	}
 	if note := note(edge); note != "" {
 		width := textWidth(note, smallSize)
-		l.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="white"/>`,
+		l.add(`<rect class="behind" x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="white"/>`,
 			route.Label.X-width/2, route.Label.Y-lineStep/2, width, lineStep)
-		l.text(route.Label.X, route.Label.Y+smallSize*0.36, "middle", smallSize, color, note, "")
+		l.text(route.Label.X, route.Label.Y+smallSize*0.36, "middle", smallSize, class, note, "")
 	}
 	l.add(`</g>`)
 }
@@ -207,9 +222,14 @@ func curve(route layered.Route) (string, layered.Point, float64) {
 }
 
 // arrow draws an arrow that points to the right if the direction is 1, and to the left if it is -1.
-func (l *lines) arrow(tip layered.Point, direction float64, color string) {
+func (l *lines) arrow(tip layered.Point, direction float64, class string) {
 	x := tip.X - 9*direction
-	l.add(`<polygon points="%.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="%s"/>`, tip.X, tip.Y, x, tip.Y-4.5, x, tip.Y+4.5, color)
+	l.add(`<polygon class="%s" points="%.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="%s"/>`,
+		class, tip.X, tip.Y, x, tip.Y-4.5, x, tip.Y+4.5, colors[class])
+}
+
+func (l *lines) line(path, class, dashes string) {
+	l.add(`<path class="line %s" d="%s" fill="none" stroke="%s" stroke-width="1.4"%s/>`, class, path, colors[class], dashes)
 }
 
 // legend explains colors and lines.
@@ -217,25 +237,26 @@ func (l *lines) legend(y float64) {
 	x := margin
 	for _, state := range []state{working, failing, unknown, absent} {
 		meaning := strings.TrimSpace(state.sign + " " + state.meaning)
-		l.add(`<rect x="%.1f" y="%.1f" width="16" height="12" rx="3" fill="%s" stroke="#57606a"/>`, x, y-10, state.color)
-		l.text(x+22, y, "start", smallSize, quiet, meaning, "")
+		l.add(`<rect class="box %s" x="%.1f" y="%.1f" width="16" height="12" rx="3" fill="%s" stroke="#57606a"/>`,
+			state.class, x, y-10, state.color)
+		l.text(x+22, y, "start", smallSize, "quiet", meaning, "")
 		x += 22 + textWidth(meaning, smallSize) + 16
 	}
 	x, y = margin, y+22
-	for _, line := range []struct{ color, dashes, meaning string }{
-		{"#57606a", "", "requires"},
-		{"#57606a", ` stroke-dasharray="5,4"`, "is optional, needed if installed, or one of several"},
-		{broken, "", "fails on that many managed clusters"},
+	for _, line := range []struct{ class, dashes, meaning string }{
+		{"quiet", "", "requires"},
+		{"quiet", ` stroke-dasharray="5,4"`, "is optional, needed if installed, or one of several"},
+		{"broken", "", "fails on that many managed clusters"},
 	} {
-		l.add(`<path d="M%.1f,%.1f h22" stroke="%s" stroke-width="1.4"%s/>`, x, y-4, line.color, line.dashes)
-		l.text(x+28, y, "start", smallSize, quiet, line.meaning, "")
+		l.line(fmt.Sprintf("M%.1f,%.1f h22", x, y-4), line.class, line.dashes)
+		l.text(x+28, y, "start", smallSize, "quiet", line.meaning, "")
 		x += 28 + textWidth(line.meaning, smallSize) + 16
 	}
 }
 
-func (l *lines) text(x, y float64, anchor string, size float64, color, content, attributes string) {
-	l.add(`<text x="%.1f" y="%.1f" text-anchor="%s" font-size="%.0f" fill="%s"%s>%s</text>`,
-		x, y, anchor, size, color, attributes, escape(content))
+func (l *lines) text(x, y float64, anchor string, size float64, class, content, attributes string) {
+	l.add(`<text class="%s" x="%.1f" y="%.1f" text-anchor="%s" font-size="%.0f" fill="%s"%s>%s</text>`,
+		class, x, y, anchor, size, colors[class], attributes, escape(content))
 }
 
 // escape escapes text for XML. It replaces characters that XML does not allow.

@@ -1,4 +1,4 @@
-package graphcmd
+package drawing
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ func TestMermaidEscapesText(t *testing.T) {
 		Edges: []report.GraphEdge{{Dependent: `<b>"#1"&`, Target: `<b>"#1"&`, Version: ">= 1 <2"}},
 	}
 	var out bytes.Buffer
-	if err := mermaid(&out, graph); err != nil {
+	if err := Mermaid(&out, graph); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`n0["#lt;b#gt;#quot;#35;1#quot;#amp;"]`, `|"#gt;= 1 #lt;2"|`} {
