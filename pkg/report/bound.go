@@ -27,13 +27,18 @@ func bound(report *DependencyReport) {
 	report.NeededBy = fit(report.NeededBy, &capacity, &report.Summary.LeftOut)
 }
 
-// fit returns the first entries that fit into capacity, in bytes. It takes their size from capacity, and adds the number of the
-// other entries to leftOut.
+// fit is Fit for a list of a report.
 func fit[T any](entries []T, capacity *int, leftOut *int32) []T {
+	return Fit(entries, dependencyv1alpha1.MaxReportEntries, capacity, leftOut)
+}
+
+// Fit returns the first entries, at most limit, that fit into capacity, in bytes of JSON. It takes their size from capacity, and adds the
+// number of the other entries to leftOut.
+func Fit[T any](entries []T, limit int, capacity *int, leftOut *int32) []T {
 	for i := range entries {
 		encoded, err := json.Marshal(entries[i])
 		size := len(encoded) + len(",")
-		if err != nil || size > *capacity || i == dependencyv1alpha1.MaxReportEntries {
+		if err != nil || size > *capacity || i == limit {
 			*leftOut += count(entries[i:])
 			return entries[:i]
 		}

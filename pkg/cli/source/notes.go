@@ -13,20 +13,30 @@ import (
 const withoutInterlock = "Interlock is not installed on this hub, so the plugin evaluates dependencies itself. Not known: since when they " +
 	"fail, which APIs managed clusters serve, and versions that only an agent reports."
 
+// Notes returns sentences about what is not known of a fleet.
+func Notes(fleetState *snapshot.Snapshot) []string {
+	var notes []string
+	if fleetState.WithoutInterlock {
+		notes = append(notes, withoutInterlock)
+	}
+	if fleetState.PoliciesUnread != "" {
+		notes = append(notes, fmt.Sprintf("AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s",
+			text.OneLine(fleetState.PoliciesUnread), askForRight))
+	}
+	if fleetState.OCMVersionUnread != "" {
+		notes = append(notes, fmt.Sprintf("The version of Open Cluster Management is not known: %s; %s",
+			text.OneLine(fleetState.OCMVersionUnread), askForRight))
+	}
+	return notes
+}
+
 // printNotes prints what is not known of a fleet.
 func (s *Source) printNotes(fleetState *snapshot.Snapshot) {
 	if s.ErrOut == nil {
 		return
 	}
-	if fleetState.WithoutInterlock {
-		fmt.Fprintln(s.ErrOut, withoutInterlock)
-	}
-	if fleetState.PoliciesUnread != "" {
-		fmt.Fprintf(s.ErrOut, "AddOnDependencyPolicies are left out, so dependencies that they override are shown as declared: %s; %s\n",
-			text.OneLine(fleetState.PoliciesUnread), askForRight)
-	}
-	if fleetState.OCMVersionUnread != "" {
-		fmt.Fprintf(s.ErrOut, "The version of Open Cluster Management is not known: %s; %s\n", text.OneLine(fleetState.OCMVersionUnread), askForRight)
+	for _, note := range Notes(fleetState) {
+		fmt.Fprintln(s.ErrOut, note)
 	}
 }
 

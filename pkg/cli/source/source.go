@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -43,6 +44,21 @@ func (s *Source) IsFile() bool { return s.file != "" }
 
 // IsStdin reports whether the file is standard input.
 func (s *Source) IsStdin() bool { return s.file == "-" }
+
+// Name returns the address of the hub, or the name of the file.
+func (s *Source) Name() string {
+	switch {
+	case s.IsStdin():
+		return "standard input"
+	case s.IsFile():
+		return filepath.Base(s.file)
+	}
+	config, err := s.Config.ToRESTConfig()
+	if err != nil {
+		return "" // the hub cannot be read either
+	}
+	return config.Host
+}
 
 // Snapshot reads the whole fleet, or a single managed cluster. Its error has advice, and makes
 // the plugin exit with cmdline.ExitHub if the hub did not respond. The additions are changes to

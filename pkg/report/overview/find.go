@@ -1,0 +1,150 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/report/nextstep"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// Limits of the lists, so that a page of a large fleet stays small. Lists of causes and clusters are also limited in bytes of JSON.
+const (
+	maxCauses    = 100
+	maxNamed     = 8 // victims and ranges of a cause
+	maxShared    = 3
+	maxOn        = 100 // managed clusters of a cause
+	maxClusters  = 500
+	causeBytes   = 256 << 10
+	clusterBytes = 768 << 10
+)
+
+// oldAfter is the time after which a notice reports that the data is old.
+const oldAfter = 10 * time.Minute
+
+// Options are the inputs of an overview besides the fleet.
+type Options struct {
+	// Hub is the address of the hub, or the name of the file that was read. Selection describes the selected managed clusters.
+	Hub, Selection string
+	// Cluster is the managed cluster that the overview is limited to. It is empty for all.
+	Cluster string
+	// Now is the time at which the overview is made.
+	Now time.Time
+	// GroupBy is the label of managed clusters whose values are the groups of the matrix.
+	GroupBy string
+	// Notes are sentences about objects that could not be read.
+	Notes []string
+	// Command returns a command for people with the flags that select the hub. Note returns a note about the flags that it lacks.
+	Command, Note func(line string) string
+}
+
+// Find returns the overview of a fleet.
+func Find(hub *snapshot.Snapshot, options Options) *Overview {
+	causes := report.FindRootCauses(hub, report.Filter{Cluster: options.Cluster})
+	o := &Overview{
+		Hub: text.OneLine(options.Hub), Selection: text.OneLine(options.Selection), Taken: hub.Taken, Reach: causes.Reach,
+		Detached: len(causes.Detached), Dependents: causes.AddOns, Causes: []Cause{}, Clusters: []Cluster{},
+		Graph: report.FindGraph(hub, options.Cluster, ""),
+	}
+	notes := map[string]bool{}
+	for i := range causes.Items[:min(len(causes.Items), maxCauses)] {
+		step := nextstep.Find(hub, &causes.Items[i])
+		o.Causes = append(o.Causes, causeOf(hub, &causes.Items[i], step, i+1, options.Command))
+		if note := options.Note(step.Run); note != "" {
+			notes[note] = true
+		}
+	}
+	capacity := causeBytes
+	o.LeftOut.Causes = int32(len(causes.Items) - len(o.Causes)) //nolint:gosec // bounded by memory
+	o.Causes = report.Fit(o.Causes, maxCauses, &capacity, &o.LeftOut.Causes)
+	for _, unusable := range causes.Unusable {
+		o.Unusable = append(o.Unusable, report.Unusable{AddOn: text.Name(unusable.AddOn), Problem: safeText(unusable.Problem)})
+	}
+	o.addClusters(hub, newStateFinder(causes), options)
+	o.addNotices(options, slices.Sorted(maps.Keys(notes)))
+	return o
+}
+
+// causeOf returns the entry for a cause.
+func causeOf(hub *snapshot.Snapshot, item *report.RootCause, step nextstep.Step, number int, command func(string) string) Cause {
+	clusters := item.Clusters()
+	cause := Cause{
+		Number: number, Title: safeText(item.String()), Message: item.ShownMessage(),
+		Clusters: len(clusters), AddOns: len(item.Victims), Others: item.Others,
+		Since: item.First.Since, First: text.Name(item.First.Cluster),
+		Ranges: safeText(item.RangesText(maxNamed)), Repair: safeText(item.RepairText(maxShared)),
+		Installation: safeText(report.InstallationText(hub, item.AddOn, clusters)), Note: safeText(step.Note),
+	}
+	counts := map[string]int{}
+	for _, victim := range item.Victims {
+		counts[victim.AddOn]++
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	shown := names[:min(len(names), maxNamed)]
+	for _, name := range shown {
+		cause.Victims = append(cause.Victims, Victim{AddOn: text.Name(name), Clusters: counts[name]})
+	}
+	cause.OtherVictims = len(names) - len(shown)
+	for _, shared := range item.Shared[:min(len(item.Shared), maxShared)] {
+		cause.Shared = append(cause.Shared, Trait{
+			Name: text.Name(shared.Name), Value: text.Name(shared.Value), Affected: shared.Affected, Others: shared.Others,
+		})
+	}
+	for line := range strings.Lines(step.Run) {
+		cause.Run = append(cause.Run, command(strings.TrimSpace(line)))
+	}
+	cause.ClusterNames = named(clusters, maxOn)
+	return cause
+}
+
+// addNotices adds the reasons why the overview is not complete or not current.
+func (o *Overview) addNotices(options Options, notes []string) {
+	add := func(count int, notice Notice) {
+		if count > 0 {
+			o.Notices = append(o.Notices, notice)
+		}
+	}
+	if age := options.Now.Sub(o.Taken); age > oldAfter {
+		add(1, Notice{
+			Text: fmt.Sprintf("This data is old: it was read %s before this page was made.", duration.HumanDuration(age)), Urgent: true,
+		})
+	}
+	add(o.Lost, Notice{
+		Text: fmt.Sprintf("%s cannot be reached. Nothing new is known of the add-ons there: their state is Lost, and no root cause counts them.",
+			text.Count(o.Lost, "managed cluster")),
+		Urgent: true,
+	})
+	stale := o.count(Stale)
+	add(stale, Notice{
+		Text: fmt.Sprintf("The conditions of %s are out of date: addon-manager, or the agent that sets Available, has not updated them.",
+			text.Count(stale, "add-on")),
+		Run: options.Command(nextstep.Doctor), Urgent: true,
+	})
+	add(o.Detached, Notice{Text: text.Count(o.Detached, "managed cluster") + " of the fleet will be detached from the hub, and no root cause counts them."})
+	for _, note := range slices.Concat(options.Notes, notes) {
+		add(1, Notice{Text: safeText(note)})
+	}
+}
+
+func (o *Overview) count(state State) int { return o.AddOns[state.rank()].Count }
+
+// named returns the first names, safe to show.
+func named(names []string, limit int) Names {
+	shown := Names{LeftOut: max(0, len(names)-limit)}
+	for _, name := range names[:min(len(names), limit)] {
+		shown.Names = append(shown.Names, text.Name(name))
+	}
+	return shown
+}
+
+func safeText(content string) string { return text.Cut(text.OneLine(content), report.MaxMessage) }

@@ -1,0 +1,195 @@
+// Package overview aggregates the state of a fleet for pages: its root causes, a matrix of add-ons and groups of managed clusters, the graph,
+// and the managed clusters where an add-on does not work. It has no client and no clock. All texts are safe to show: they are on a single
+// line, bounded, and have no character that changes their direction.
+package overview
+
+import (
+	"time"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/report"
+)
+
+// Overview is the state of a fleet.
+type Overview struct {
+	// Hub is the address of the hub, or the name of the file that was read.
+	Hub string `json:"hub,omitempty"`
+	// Selection describes the selected managed clusters. It is empty for the whole fleet.
+	Selection string `json:"selection,omitempty"`
+	// Taken is when the hub was read.
+	Taken        time.Time `json:"taken"`
+	report.Reach `json:",inline"`
+	// Detached is the number of managed clusters that are being detached. Reach does not count them.
+	Detached int `json:"detached,omitempty"`
+	// Dependents is the number of add-ons that are installed on clusters that can be reached, and declare dependencies or requirements.
+	Dependents int `json:"dependents"`
+	// AddOns are the add-ons on managed clusters, by state. All states are there.
+	AddOns []StateCount `json:"addOns"`
+	// Notices are reasons why the overview is not complete or not current.
+	Notices []Notice `json:"notices,omitempty"`
+	// Causes are the root causes. The one that breaks most comes first.
+	Causes []Cause `json:"causes"`
+	Matrix Matrix  `json:"matrix"`
+	// Graph has the dependencies of all add-ons.
+	Graph *report.Graph `json:"graph"`
+	// Clusters are the managed clusters where an add-on does not work, or where that is not known. The worst come first.
+	Clusters []Cluster `json:"clusters"`
+	// Unusable are declarations that cannot be used, so their dependencies are not known.
+	Unusable []report.Unusable `json:"unusable,omitempty"`
+	LeftOut  LeftOut           `json:"leftOut,omitzero"`
+}
+
+// LeftOut has the numbers of entries that have no room.
+type LeftOut struct {
+	Causes   int32 `json:"causes,omitempty"`
+	AddOns   int32 `json:"addOns,omitempty"`
+	Clusters int32 `json:"clusters,omitempty"`
+}
+
+// Notice is a reason why an overview is not complete or not current.
+type Notice struct {
+	Text string `json:"text"`
+	// Run is the command that shows more. It may be empty.
+	Run string `json:"run,omitempty"`
+	// Urgent is whether the overview may be wrong.
+	Urgent bool `json:"urgent,omitempty"`
+}
+
+// Cause is a root cause.
+type Cause struct {
+	// Number is the place of the cause in the order, from 1.
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	// Message has details that the title lacks. It may be empty.
+	Message string `json:"message,omitempty"`
+	// Clusters and AddOns are the numbers of affected managed clusters, and of affected add-ons on them.
+	Clusters int `json:"clusters"`
+	AddOns   int `json:"addOns"`
+	// Victims are the affected add-ons with their numbers of managed clusters, largest first.
+	Victims []Victim `json:"victims"`
+	// OtherVictims is the number of add-ons that Victims leaves out.
+	OtherVictims int `json:"otherVictims,omitempty"`
+	// Since is when the first victim was broken, on the managed cluster First. It is zero if that is not known.
+	Since time.Time `json:"since,omitzero"`
+	First string    `json:"first,omitempty"`
+	// Shared are traits of the affected clusters that most of the Others, the other clusters with the same add-ons, do not have.
+	Shared []Trait `json:"shared,omitempty"`
+	Others int     `json:"others"`
+	// Ranges, Repair and Installation describe failing ranges, what the obvious repair would break, and the AddOnInstallation.
+	Ranges       string `json:"ranges,omitempty"`
+	Repair       string `json:"repair,omitempty"`
+	Installation string `json:"installation,omitempty"`
+	// Note explains the next step. Run has its commands. Both may be empty.
+	Note string   `json:"note,omitempty"`
+	Run  []string `json:"run,omitempty"`
+	// ClusterNames has the first affected managed clusters.
+	ClusterNames Names `json:"clusterNames"`
+}
+
+// Victim is an add-on with the number of managed clusters where a cause breaks it.
+type Victim struct {
+	AddOn    string `json:"addOn"`
+	Clusters int    `json:"clusters"`
+}
+
+// Trait is a trait that affected managed clusters share.
+type Trait struct {
+	Name     string `json:"name"`
+	Value    string `json:"value"`
+	Affected int    `json:"affected"`
+	Others   int    `json:"others"`
+}
+
+// Names are the first names of a list, and the number of the others.
+type Names struct {
+	Names   []string `json:"names"`
+	LeftOut int      `json:"leftOut,omitempty"`
+}
+
+// Matrix has a row for each add-on, and a column for each group of managed clusters.
+type Matrix struct {
+	// GroupBy is the label whose values are the groups.
+	GroupBy string  `json:"groupBy"`
+	Groups  []Group `json:"groups"`
+	// Rows are ordered by the number of add-ons that do not work, largest first.
+	Rows []Row `json:"rows"`
+}
+
+// Group has the managed clusters with the same value of a label.
+type Group struct {
+	// Name is the value of the label. It is empty for clusters without the label.
+	Name string `json:"name"`
+	// Merged is the number of values that have no column of their own, if this is their column.
+	Merged   int `json:"merged,omitempty"`
+	Clusters int `json:"clusters"`
+	Lost     int `json:"lost,omitempty"`
+}
+
+// Row is the state of an add-on in the whole fleet, and in each group.
+type Row struct {
+	AddOn string `json:"addOn"`
+	Fleet Cell   `json:"fleet"`
+	Cells []Cell `json:"cells"`
+}
+
+// Cell is the state of an add-on on a group of managed clusters.
+type Cell struct {
+	// Installed is the number of managed clusters of the group that have the add-on.
+	Installed int `json:"installed"`
+	// States are the states that occur, worst first.
+	States []CellState `json:"states,omitempty"`
+}
+
+// CellState is a state of an add-on, with the managed clusters where it has the state.
+type CellState struct {
+	State State `json:"state"`
+	Count int   `json:"count"`
+	// ClusterNames has the first of the clusters. It has no names where the add-on works.
+	ClusterNames Names `json:"clusterNames,omitzero"`
+}
+
+// Cluster is a managed cluster where an add-on does not work.
+type Cluster struct {
+	Name     string `json:"name"`
+	Group    string `json:"group,omitempty"`
+	Lost     bool   `json:"lost,omitempty"`
+	Detached bool   `json:"detached,omitempty"`
+	// AddOns are those that do not work, worst first. Working is the number of the others.
+	AddOns  []AddOn `json:"addOns"`
+	Working int     `json:"working"`
+	// LeftOut is the number of add-ons that AddOns leaves out.
+	LeftOut int32 `json:"leftOut,omitempty"`
+}
+
+// AddOn is an add-on on a managed cluster that does not work.
+type AddOn struct {
+	Name       string      `json:"name"`
+	State      State       `json:"state"`
+	Conditions []Condition `json:"conditions,omitempty"`
+	// Edges are the dependencies that fail or are held.
+	Edges []Edge `json:"edges,omitempty"`
+	// Causes are the numbers of its root causes.
+	Causes []int `json:"causes,omitempty"`
+	// Run is the command that shows more. It may be empty.
+	Run string `json:"run,omitempty"`
+}
+
+// Condition is a stored condition of an add-on.
+type Condition struct {
+	Type    string    `json:"type"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason,omitempty"`
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+// Edge is a dependency or a requirement of an add-on.
+type Edge struct {
+	Name    string                       `json:"name"`
+	Type    addonv1alpha1.DependencyType `json:"type"`
+	Wanted  string                       `json:"wanted,omitempty"`
+	Found   string                       `json:"found,omitempty"`
+	Verdict evaluation.Verdict           `json:"verdict"`
+	Since   time.Time                    `json:"since,omitzero"`
+}
