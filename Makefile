@@ -85,7 +85,7 @@ node: control-plane ## build what else a real node consists of, for e2e
 	@$(BINARIES) controller-manager node
 
 .PHONY: generate
-generate: tools-present ## write deepcopy methods, manifests/crds, schemas, pages of alerts, docs/cli.md and docs/crds.md
+generate: tools-present ## write deepcopy methods, manifests/crds, schemas, pages of alerts, the page of kubectl addon ui, docs/cli.md and docs/crds.md
 	@hack/generate.sh
 
 .PHONY: tidy

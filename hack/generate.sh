@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes every generated file: deepcopy methods, CRDs, the pages of alerts, the chart's files from the kustomize
-# bases, JSON schemas, docs/crds.md and docs/cli.md.
+# bases, JSON schemas, the page of kubectl addon ui, docs/crds.md and docs/cli.md.
 # For the next OCM version: bump open-cluster-management.io/api in go.mod, then run this.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -29,5 +29,7 @@ echo "generate: files of the chart"
 hack/copy-into-chart.sh
 echo "generate: schemas and docs/crds.md"
 go run -C hack/schemas .
+echo "generate: the page of kubectl addon ui"
+hack/bundle.sh
 echo "generate: docs/cli.md"
 go run -C hack/clireference . ../../docs/cli.md

@@ -37,6 +37,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/cli/suggest"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/cli/tree"
+	"open-cluster-management.io/interlock/pkg/cli/uicmd"
 	"open-cluster-management.io/interlock/pkg/cli/uninstallcmd"
 	"open-cluster-management.io/interlock/pkg/cli/upgrade"
 	"open-cluster-management.io/interlock/pkg/cli/verify"
@@ -104,8 +105,8 @@ func groupsOf(from *source.Source, streams genericiooptions.IOStreams) templates
 		verbs   []verb
 	}{
 		{"Troubleshooting Commands:", []verb{
-			why.NewCommand, statuscmd.NewCommand, tree.NewCommand, graphcmd.NewCommand, eventscmd.NewCommand, reportcmd.NewCommand, doctor.NewCommand,
-			runbook.NewCommand,
+			why.NewCommand, statuscmd.NewCommand, tree.NewCommand, graphcmd.NewCommand, eventscmd.NewCommand, reportcmd.NewCommand, uicmd.NewCommand,
+			doctor.NewCommand, runbook.NewCommand,
 		}},
 		{"Planning Commands:", []verb{impact.NewCommand, describe.NewCommand, lint.NewCommand, suggest.NewCommand}},
 		{"Installation Commands:", []verb{install.NewCommand, uninstallcmd.NewCommand, wait.NewCommand}},

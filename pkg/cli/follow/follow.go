@@ -31,7 +31,7 @@ import (
 const Failures = 5
 
 // settle is the time for which changes are collected before they are reported, because other
-// conditions mostly follow a condition.
+// conditions mostly follow a condition. Hub.Settle overrides it.
 const settle = 250 * time.Millisecond
 
 // Watched is a list to watch.
@@ -72,6 +72,8 @@ type Hub struct {
 	client.Reader
 	// Placements is whether Placements and their decisions are read again with each change. They only explain verdicts.
 	Placements bool
+	// Settle is the time for which changes are collected before they are reported.
+	Settle time.Duration
 
 	informers map[string]toolscache.SharedIndexInformer
 	changed   chan struct{}
@@ -84,6 +86,7 @@ type Hub struct {
 func Start(ctx context.Context, hub client.WithWatch, lists []Watched, failures int) (*Hub, error) {
 	h := &Hub{
 		Reader:    hub,
+		Settle:    settle,
 		informers: map[string]toolscache.SharedIndexInformer{},
 		changed:   make(chan struct{}, 1),
 		failed:    make(chan error, 1),
@@ -123,7 +126,7 @@ func (h *Hub) Next(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(settle):
+	case <-time.After(h.Settle):
 		return nil
 	}
 }

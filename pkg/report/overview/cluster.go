@@ -36,13 +36,14 @@ type located struct {
 // addClusters adds the clusters, and counts the states of their add-ons.
 func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, options Options) {
 	counts, matrix := map[State]int{}, newMatrix(options.GroupBy)
-	var affected []located
+	var all, affected []located
 	for _, name := range hub.Names() {
 		if cmp.Or(options.Cluster, name) != name {
 			continue
 		}
 		cluster := locate(hub, states, name, options.GroupBy)
 		matrix.add(cluster)
+		all = append(all, cluster)
 		for state, count := range cluster.counts {
 			counts[state] += count
 		}
@@ -54,6 +55,10 @@ func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, opti
 		o.AddOns = append(o.AddOns, StateCount{State: state, Count: counts[state]})
 	}
 	o.Matrix, o.LeftOut.AddOns = matrix.result()
+	if options.Interactive {
+		o.Grid = newGrid(all)
+		return
+	}
 	slices.SortStableFunc(affected, compareAffected)
 	shown := affected[:min(len(affected), maxClusters)]
 	for i := range shown {
@@ -62,6 +67,16 @@ func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, opti
 	capacity := clusterBytes
 	o.LeftOut.Clusters = int32(len(affected) - len(shown)) //nolint:gosec // bounded by memory
 	o.Clusters = report.Fit(o.Clusters, maxClusters, &capacity, &o.LeftOut.Clusters)
+}
+
+// Cluster returns the details of a managed cluster, by the name that the overview has. The bool is false if the fleet does not have it.
+func (f *Finder) Cluster(name string) (Cluster, bool) {
+	names := f.hub.Names()
+	index := slices.IndexFunc(names, func(candidate string) bool { return text.Name(candidate) == name })
+	if index < 0 {
+		return Cluster{}, false
+	}
+	return locate(f.hub, f.states, names[index], f.options.GroupBy).describe(f.hub, f.states, f.options.Command), true
 }
 
 // locate returns a managed cluster with the states of its add-ons.

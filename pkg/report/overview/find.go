@@ -42,15 +42,37 @@ type Options struct {
 	GroupBy string
 	// Notes are sentences about objects that could not be read.
 	Notes []string
+	// Fixed is whether the fleet was read from a file, which does not change.
+	Fixed bool
+	// Interactive is whether the page requests the details of a managed cluster. The overview has the grid of all add-ons then, and no details.
+	Interactive bool
 	// Command returns a command for people with the flags that select the hub. Note returns a note about the flags that it lacks.
 	Command, Note func(line string) string
 }
 
-// Find returns the overview of a fleet.
-func Find(hub *snapshot.Snapshot, options Options) *Overview {
+// Finder finds the parts of an overview.
+type Finder struct {
+	hub     *snapshot.Snapshot
+	options Options
+	causes  *report.RootCauses
+	states  *stateFinder
+}
+
+// New returns a finder for a fleet.
+func New(hub *snapshot.Snapshot, options Options) *Finder {
 	causes := report.FindRootCauses(hub, report.Filter{Cluster: options.Cluster})
+	return &Finder{hub: hub, options: options, causes: causes, states: newStateFinder(causes)}
+}
+
+// Find returns the overview of a fleet.
+func Find(hub *snapshot.Snapshot, options Options) *Overview { return New(hub, options).Overview() }
+
+// Overview returns the overview.
+func (f *Finder) Overview() *Overview {
+	hub, options, causes := f.hub, f.options, f.causes
 	o := &Overview{
 		Hub: text.OneLine(options.Hub), Selection: text.OneLine(options.Selection), Taken: hub.Taken, Reach: causes.Reach,
+		Fixed:    options.Fixed,
 		Detached: len(causes.Detached), Dependents: causes.AddOns, Causes: []Cause{}, Clusters: []Cluster{},
 		Graph: report.FindGraph(hub, options.Cluster, ""),
 	}
@@ -68,7 +90,7 @@ func Find(hub *snapshot.Snapshot, options Options) *Overview {
 	for _, unusable := range causes.Unusable {
 		o.Unusable = append(o.Unusable, report.Unusable{AddOn: text.Name(unusable.AddOn), Problem: safeText(unusable.Problem)})
 	}
-	o.addClusters(hub, newStateFinder(causes), options)
+	o.addClusters(hub, f.states, options)
 	o.addNotices(options, slices.Sorted(maps.Keys(notes)))
 	return o
 }

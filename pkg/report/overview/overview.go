@@ -19,7 +19,9 @@ type Overview struct {
 	Selection string `json:"selection,omitempty"`
 	// Taken is when the hub was read.
 	Taken        time.Time `json:"taken"`
-	report.Reach `json:",inline"`
+	report.Reach `json:"reach"`
+	// Fixed is whether the fleet was read from a file, which does not change.
+	Fixed bool `json:"fixed,omitempty"`
 	// Detached is the number of managed clusters that are being detached. Reach does not count them.
 	Detached int `json:"detached,omitempty"`
 	// Dependents is the number of add-ons that are installed on clusters that can be reached, and declare dependencies or requirements.
@@ -35,6 +37,8 @@ type Overview struct {
 	Graph *report.Graph `json:"graph"`
 	// Clusters are the managed clusters where an add-on does not work, or where that is not known. The worst come first.
 	Clusters []Cluster `json:"clusters"`
+	// Grid has the state of each add-on on each managed cluster, for an interactive page.
+	Grid *Grid `json:"grid,omitempty"`
 	// Unusable are declarations that cannot be used, so their dependencies are not known.
 	Unusable []report.Unusable `json:"unusable,omitempty"`
 	LeftOut  LeftOut           `json:"leftOut,omitzero"`

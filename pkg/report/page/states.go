@@ -2,7 +2,23 @@ package page
 
 import "open-cluster-management.io/interlock/pkg/report/overview"
 
-// states are the texts about the states of add-ons. Each has a symbol of its own, because not all readers see colors.
+// StateText are the texts about a state of add-ons. Each state has a symbol of its own, because not all readers see colors.
+type StateText struct {
+	State   overview.State `json:"state"`
+	Symbol  string         `json:"symbol"`
+	Word    string         `json:"word"`
+	Meaning string         `json:"meaning"`
+}
+
+// Legend returns the texts about all states, worst first.
+func Legend() []StateText {
+	legend := make([]StateText, 0, len(overview.States))
+	for _, state := range overview.States {
+		legend = append(legend, StateText{state, states[state].symbol, states[state].word, states[state].meaning})
+	}
+	return legend
+}
+
 var states = map[overview.State]struct{ symbol, word, meaning string }{
 	overview.Failing: {"✖", "dependency fails", "A Required dependency fails, so the add-on cannot work."},
 	overview.Down:    {"▼", "not available", "The add-on is not available, although no dependency of it fails."},

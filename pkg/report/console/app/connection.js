@@ -1,0 +1,68 @@
+import { show, trouble } from "./store.js";
+
+// The token comes with the fragment of the address, which browsers do not send. It stays in the session of the tab, for a reload.
+const fromAddress = new URLSearchParams(location.hash.slice(1)).get("token");
+if (fromAddress) {
+  sessionStorage.setItem("token", fromAddress);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+const headers = () => ({ Authorization: "Bearer " + (sessionStorage.getItem("token") ?? "") });
+
+const intervals = [500, 1000, 2000, 5000];
+
+// Follows the events of the console. It connects again after each failure.
+export async function follow() {
+  for (let failures = 0; ; failures++) {
+    try {
+      const response = await fetch("api/events", { headers: headers(), cache: "no-store" });
+      if (!response.ok) throw new Error(await response.text());
+      failures = 0;
+      await read(response.body.pipeThrough(new TextDecoderStream()).getReader());
+    } catch (error) {
+      trouble.value = "The program that shows this page does not respond: " + error.message;
+    }
+    await new Promise((resolve) => setTimeout(resolve, intervals[Math.min(failures, intervals.length - 1)]));
+  }
+}
+
+async function read(reader) {
+  let buffer = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error("the connection has ended");
+    const from = Math.max(0, buffer.length - 1);
+    buffer += value;
+    for (let end = buffer.indexOf("\n\n", from); end >= 0; end = buffer.indexOf("\n\n")) {
+      handle(buffer.slice(0, end));
+      buffer = buffer.slice(end + 2);
+    }
+  }
+}
+
+function handle(event) {
+  const match = /^event: (\w+)\ndata: /.exec(event);
+  if (!match) return;
+  const data = JSON.parse(event.slice(match[0].length));
+  if (match[1] === "overview") show(data);
+  if (match[1] === "trouble") trouble.value = "The hub does not respond: " + data;
+}
+
+// Requests data of the console.
+export async function request(path, query) {
+  const response = await fetch(path + "?" + new URLSearchParams(query), { headers: headers(), cache: "no-store" });
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return response.json();
+}
+
+// Requests a picture. The browser parses it as XML, so that no text of it becomes HTML.
+export function requestPicture(path, query) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", path + "?" + new URLSearchParams(query));
+    request.responseType = "document";
+    for (const [name, value] of Object.entries(headers())) request.setRequestHeader(name, value);
+    request.onload = () => (request.status === 200 ? resolve(request.responseXML.documentElement) : reject(new Error("status " + request.status)));
+    request.onerror = () => reject(new Error("no response"));
+    request.send();
+  });
+}

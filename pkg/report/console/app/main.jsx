@@ -1,0 +1,64 @@
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { follow } from "./connection.js";
+import { fleet, received, trouble } from "./store.js";
+import { Badge, plural, Time } from "./parts.jsx";
+import { Causes } from "./causes.jsx";
+import { Matrix } from "./matrix.jsx";
+import { Grid } from "./grid.jsx";
+import { ClusterDetails } from "./cluster.jsx";
+import { Graph } from "./graph.jsx";
+import { History, WhatIf } from "./whatif.jsx";
+
+// The console sends the fleet each 30 seconds at least, so older data is not current.
+const oldAfter = 90 * 1000;
+const now = signal(Date.now());
+
+const sections = [["causes", "Root causes"], ["matrix", "Add-ons and clusters"], ["clusters", "Managed clusters"], ["cluster", "Details"], ["graph", "Dependencies"], ["whatif", "What if"], ["history", "Changes"]];
+
+function App() {
+  useEffect(() => {
+    const timer = setInterval(() => (now.value = Date.now()), 5000);
+    return () => clearInterval(timer);
+  }, []);
+  if (!fleet.value) return <main><h1>Add-ons of the fleet</h1><p role="status">{trouble.value || "Reading the fleet …"}</p></main>;
+  const { hub, selection, reach, taken, addOns, legend, notices } = fleet.value;
+  document.title = "Add-ons of " + hub;
+  return (
+    <>
+      <a class="skip" href="#causes">Skip to the root causes</a>
+      <header>
+        <h1>Add-ons of {hub}</h1>
+        <p>{plural(reach.clusters + (reach.lost ?? 0), "managed cluster")}{reach.lost ? ` (${reach.lost} cannot be reached)` : ""}{selection}, as read at <Time value={taken} />.</p>
+        <ul class="states">{addOns.filter((each) => each.count).map((each) => (
+          <li key={each.state}><Badge state={each.state} count={each.count} /> <span aria-hidden="true">{legend.find((text) => text.state === each.state).word}</span></li>
+        ))}</ul>
+        <details><summary>What the states mean</summary>
+          <dl>{legend.map((text) => [<dt key={text.state}><span class={"state " + text.state}><span aria-hidden="true">{text.symbol}</span> {text.word}</span></dt>, <dd key={text.state + "-meaning"}>{text.meaning}</dd>])}</dl>
+        </details>
+      </header>
+      <Notices notices={notices ?? []} />
+      <nav aria-label="Sections"><ul>{sections.map(([id, name]) => <li key={id}><a href={"#" + id}>{name}</a></li>)}</ul></nav>
+      <main>
+        <Causes /><Matrix /><Grid /><ClusterDetails /><Graph /><WhatIf /><History />
+      </main>
+    </>
+  );
+}
+
+function Notices({ notices }) {
+  const isOld = now.value - received.value > oldAfter && !trouble.value && !fleet.value.fixed;
+  return (
+    <section class="notices" aria-label="Notices" aria-live="polite">
+      {trouble.value ? <p class="notice urgent"><strong>This data is old.</strong> {trouble.value}</p> : null}
+      {isOld ? <p class="notice urgent"><strong>This data is old.</strong> Nothing has come for {Math.round((now.value - received.value) / 1000)} seconds.</p> : null}
+      {notices.map((notice) => (
+        <p key={notice.text} class={notice.urgent ? "notice urgent" : "notice"}>{notice.text}{notice.run ? <> <code>{notice.run}</code></> : null}</p>
+      ))}
+    </section>
+  );
+}
+
+render(<App />, document.getElementById("app"));
+follow();
