@@ -24,7 +24,7 @@ COMMANDS := $(patsubst cmd/%/main.go,%,$(wildcard cmd/*/main.go))
 # The benchmark is a module of its own: users of Interlock's packages do not inherit its charts' libraries.
 BENCHMARK := test/benchmark
 # Modules of their own that the linter checks, like the main module. `./...` does not reach into them.
-LINTED_MODULES := pkg/apis pkg/author test/resolution $(BENCHMARK)
+LINTED_MODULES := pkg/apis pkg/author test/resolution test/browser $(BENCHMARK)
 # Of the others, which have code but are not shipped, it checks only the format: for two mains of a few lines in
 # test/controlplane a linter would have to read all of Kubernetes, which takes longer than to compile it.
 OTHER_MODULES := test/controlplane test/ocm test/clusteradm test/kind test/upstream hack/images hack/deployment hack/alerts hack/gitops hack/release hack/clireference hack/schemas
@@ -116,6 +116,7 @@ fmt: tools-present ## format the Go code
 .PHONY: test
 test: build ocm addons clusteradm ## run the tests of Interlock, fuzz seeds included, on real API servers and OCM
 	@echo "test: unit tests"; KUBEBUILDER_ASSETS=$(ASSETS) hack/test-unit.sh
+	@echo "test: pages in a browser"; hack/test-browser.sh
 	@for example in $(EXAMPLES); do echo "test: $$example"; (cd $$example && go build -o $(BIN)/ . && go test ./...); done
 	@echo "test: integration tests on the API server in $(ASSETS)"; \
 	[ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \

@@ -185,7 +185,17 @@ var _ = Describe("a reader of a hub without Interlock", func() {
 		Expect(out).To(MatchRegexp(`cluster-gateway +managed-serviceaccount +Required +0 +1 +0`))
 		graph, errOut, code := run("graph")
 		Expect(code).To(Equal(0), errOut)
-		Expect(graph).To(ContainSubstring(`-->|"fails on 1"|`))
+		Expect(graph).To(ContainSubstring(`-->|"fails on 1 of 1"|`))
+	})
+
+	It("writes the page for a ticket, which says what is not known", func() {
+		page, errOut, code := run("report", "-o", "html")
+		Expect(code).To(Equal(0), errOut)
+		Expect(page).To(And(
+			ContainSubstring("<h3>1. managed-serviceaccount is not installed</h3>"),
+			ContainSubstring(note),
+			ContainSubstring("https://127.0.0.1:"),
+		))
 	})
 
 	It("tries changes", func() {

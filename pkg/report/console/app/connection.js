@@ -44,7 +44,7 @@ function handle(event) {
   if (!match) return;
   const data = JSON.parse(event.slice(match[0].length));
   if (match[1] === "overview") show(data);
-  if (match[1] === "trouble") trouble.value = "The hub does not respond: " + data;
+  if (match[1] === "trouble") trouble.value = "The hub cannot be watched: " + data;
 }
 
 // Requests data of the console.

@@ -103,7 +103,7 @@ function Row({ row, index, top, columns, addOns, texts }) {
 function move(event, virtualizer) {
   const { rows, columns } = shown.value;
   let { row, column } = active.value;
-  const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / rowHeight) - 2);
+  const page = Math.max(1, Math.floor((event.currentTarget.clientHeight - virtualizer.options.scrollMargin) / rowHeight) - 1);
   switch (event.key) {
     case "ArrowDown": row++; break;
     case "ArrowUp": row--; break;
