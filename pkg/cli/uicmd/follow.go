@@ -12,8 +12,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Times of updates. A change is on the screen within 300 milliseconds. Half of the time is left for other work, whatever the size of the
-// fleet. Verdicts are only held, so the fleet is evaluated again without a change, too.
+// Times of updates. After an update, the next one begins as long as it took later at least, so that half of the time is left for other work,
+// whatever the size of the fleet. Verdicts are only held, so the fleet is evaluated again without a change, too.
 const (
 	settle          = 50 * time.Millisecond
 	refreshInterval = 30 * time.Second
@@ -66,9 +66,14 @@ func (o *options) watch(ctx context.Context, viewed *console.Console, fleet *sna
 		if err := viewed.Update(state, o.overview(state)); err != nil {
 			return err
 		}
-		watch.Settle = max(settle, time.Since(started))
+		pause := time.After(time.Since(started) - settle)
 		if err := watch.NextWithin(ctx, refreshInterval); err != nil {
 			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-pause:
 		}
 	}
 }

@@ -91,6 +91,7 @@ func (o *options) run(ctx context.Context) error {
 	if err := viewed.Update(fleet, o.overview(fleet)); err != nil {
 		return err
 	}
+	fleet.OnEvaluation(nil) // viewers evaluate concurrently, and show no progress on the terminal
 	fmt.Fprintf(o.Out, "Open http://%s/#token=%s\nCtrl-C ends it.\n", address, token)
 	return o.serve(ctx, listener, viewed, fleet)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,6 +101,8 @@ type Snapshot struct {
 	hosts   map[string]*cluster
 	hosted  map[string][]*addonv1alpha1.ManagedClusterAddOn
 	hubAPIs evaluation.APIFacts
+	// kept has the findings of managed clusters by name. It is nil if findings are not kept.
+	kept *sync.Map
 	// onEvaluation is called with the name of each managed cluster whose state is read for an evaluation. It may be nil.
 	onEvaluation func(cluster string)
 }
@@ -304,8 +307,26 @@ func (s *Snapshot) Installed(name string) []*addonv1alpha1.ManagedClusterAddOn {
 // managed cluster. They are the findings of addon-manager after all conditions are updated.
 // There are none for an add-on that is not installed or declares nothing.
 func (s *Snapshot) Evaluated(name string) func(addOn string) []evaluation.Finding {
-	findings := s.settled.Findings(s.Whole(name))
+	findings := s.findings(name)
 	return func(addOn string) []evaluation.Finding { return findings[addOn] }
+}
+
+// KeepFindings keeps the findings on each managed cluster, for several reports on the same snapshot. Without it, each report evaluates all
+// clusters, and needs less memory.
+func (s *Snapshot) KeepFindings() { s.kept = &sync.Map{} }
+
+// findings returns the findings on the edges of all add-ons on a managed cluster.
+func (s *Snapshot) findings(name string) map[string][]evaluation.Finding {
+	if s.kept == nil {
+		return s.settled.Findings(s.Whole(name))
+	}
+	if kept, ok := s.kept.Load(name); ok {
+		findings, _ := kept.(map[string][]evaluation.Finding) // nothing else is stored
+		return findings
+	}
+	findings := s.settled.Findings(s.Whole(name))
+	s.kept.Store(name, findings)
+	return findings
 }
 
 // Evaluation returns the evaluation of whole clusters.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -325,4 +326,28 @@ func TestViewerThatLeavesIsForgotten(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the stream does not end")
 	}
+}
+
+// TestViewersRequestAtOnce tests requests of several viewers during updates, for the race detector.
+func TestViewersRequestAtOnce(t *testing.T) {
+	viewed := serve(t)
+	content := mixedfleet.Content(60)
+	viewed.update(t, content)
+	var viewers sync.WaitGroup
+	for _, path := range []string{
+		"/api/cluster?name=cluster0010", "/api/cluster?name=cluster0007", "/api/graph", "/api/graph?addon=cluster-gateway",
+		"/api/impact?addon=cluster-proxy", "/api/impact?addon=managed-serviceaccount&version=1.0.0",
+	} {
+		viewers.Go(func() {
+			for range 5 {
+				if response := viewed.get(t, path, nil); response.Code != http.StatusOK {
+					t.Errorf("%s: status %d", path, response.Code)
+				}
+			}
+		})
+	}
+	for range 5 {
+		viewed.update(t, content)
+	}
+	viewers.Wait()
 }

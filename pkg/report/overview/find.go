@@ -58,8 +58,9 @@ type Finder struct {
 	states  *stateFinder
 }
 
-// New returns a finder for a fleet.
+// New returns a finder for a fleet. It evaluates each managed cluster once.
 func New(hub *snapshot.Snapshot, options Options) *Finder {
+	hub.KeepFindings()
 	causes := report.FindRootCauses(hub, report.Filter{Cluster: options.Cluster})
 	return &Finder{hub: hub, options: options, causes: causes, states: newStateFinder(causes)}
 }
