@@ -156,3 +156,15 @@ func TestWhatIf(t *testing.T) {
 	b.run(chromedp.SetValue(chromedp.CSS("select[name=addon]"), "cluster-proxy"), chromedp.Click(chromedp.CSS("#whatif ~ form button")))
 	b.waitFor(`document.querySelector("#whatif ~ div table")?.textContent.includes("Satisfied → NotInstalled")`)
 }
+
+// TestWrongTokenIsExplained tests the page without the token, such as from a bookmark.
+func TestWrongTokenIsExplained(t *testing.T) {
+	address, _, _ := strings.Cut(serve(t, mixedfleet.Content(3)).address, "#")
+	b := start(t, address, 400, "light")
+	b.expected = "401"
+	b.run(chromedp.Navigate(address))
+	b.waitFor(`document.body.innerText.includes("the token is missing or wrong: open the address that the program has printed")`)
+	if strings.Contains(value[string](b, "document.body.innerText"), "cluster0") {
+		t.Error("the page has data")
+	}
+}

@@ -10,11 +10,15 @@ const headers = () => ({ Authorization: "Bearer " + (sessionStorage.getItem("tok
 
 const intervals = [500, 1000, 2000, 5000];
 
-// Follows the events of the console. It connects again after each failure.
+// Follows the events of the console. It connects again after each failure, but not with a token that is wrong.
 export async function follow() {
   for (let failures = 0; ; failures++) {
     try {
       const response = await fetch("api/events", { headers: headers(), cache: "no-store" });
+      if (response.status === 401) {
+        trouble.value = await response.text();
+        return;
+      }
       if (!response.ok) throw new Error(await response.text());
       failures = 0;
       await read(response.body.pipeThrough(new TextDecoderStream()).getReader());
