@@ -23,6 +23,8 @@ type Console struct {
 	// hub and finder are the state of the last update. They are nil before it.
 	hub    *snapshot.Snapshot
 	finder *overview.Finder
+	// groupBy is the label whose values are the groups.
+	groupBy string
 	// overview and trouble are encoded events. trouble is empty while the hub can be read.
 	overview, trouble []byte
 	// changed is closed at the next change.
@@ -49,7 +51,7 @@ func (c *Console) Update(hub *snapshot.Snapshot, options overview.Options) error
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	c.hub, c.finder, c.overview, c.trouble = hub, finder, encoded, nil
+	c.hub, c.finder, c.groupBy, c.overview, c.trouble = hub, finder, options.GroupBy, encoded, nil
 	c.notify()
 	return nil
 }
@@ -77,6 +79,7 @@ func (c *Console) notify() {
 type state struct {
 	hub               *snapshot.Snapshot
 	finder            *overview.Finder
+	groupBy           string
 	overview, trouble []byte
 	changed           <-chan struct{}
 }
@@ -84,7 +87,7 @@ type state struct {
 func (c *Console) state() state {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	return state{c.hub, c.finder, c.overview, c.trouble, c.changed}
+	return state{c.hub, c.finder, c.groupBy, c.overview, c.trouble, c.changed}
 }
 
 // event encodes an event of a stream of events. JSON has no line breaks.

@@ -231,6 +231,13 @@ func TestDetailsOfCluster(t *testing.T) {
 	if !strings.Contains(picture, "Dependencies around application-portal on cluster0010") || strings.Contains(picture, "work-manager") {
 		t.Errorf("%.1000s", picture)
 	}
+	for group, want := range map[string]string{
+		"region-1": "managed-serviceaccount: 18 available, 2 not available", "-": "managed-serviceaccount: not installed",
+	} {
+		if picture := viewed.get(t, "/api/graph?group="+group, nil).Body.String(); !strings.Contains(picture, want) {
+			t.Errorf("no %q in the graph of %s: %.1000s", want, group, picture)
+		}
+	}
 	var changed []struct {
 		AddOn, Edge string
 		After       evaluation.Verdict

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"embed"
 	"encoding/json"
@@ -11,10 +12,12 @@ import (
 	"time"
 
 	"github.com/Masterminds/semver/v3"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/whatif"
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/report/drawing"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -160,10 +163,18 @@ func send(w http.ResponseWriter, stream *http.ResponseController, part []byte) e
 	return stream.Flush()
 }
 
-// serveGraph serves the graph as SVG, of the fleet, or limited to an add-on or a managed cluster.
+// unlabeled is the group of the managed clusters without the label. No value of a label begins with it.
+const unlabeled = "-"
+
+// serveGraph serves the graph as SVG, of the fleet, or limited to an add-on, a group or a managed cluster.
 func (s state) serveGraph(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
-	graph := report.FindGraph(s.hub, query.Get("cluster"), query.Get("addon"))
+	query, hub := r.URL.Query(), s.hub
+	if group := query.Get("group"); group != "" {
+		hub = snapshot.New(hub.Select(func(cluster *clusterv1.ManagedCluster) bool {
+			return text.Name(cmp.Or(cluster.Labels[s.groupBy], unlabeled)) == group
+		}))
+	}
+	graph := report.FindGraph(hub, query.Get("cluster"), query.Get("addon"))
 	w.Header().Set("Content-Type", "image/svg+xml")
 	_ = drawing.Figure(w, graph) // the viewer has gone
 }

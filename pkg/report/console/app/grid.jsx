@@ -20,8 +20,12 @@ const shown = computed(() => {
   return { columns, rows };
 });
 
-// The cell that has the focus of the keyboard.
-const active = signal({ row: 0, column: 0 });
+// The cell that keys start from. It may be gone, with a filter, or not be visible, so the grid itself takes the focus of the keyboard first.
+const chosen = signal({ row: 0, column: 0 });
+const active = computed(() => ({
+  row: Math.max(0, Math.min(chosen.value.row, shown.value.rows.length - 1)),
+  column: Math.min(chosen.value.column, shown.value.columns.length),
+}));
 
 function useRows(count, element) {
   const [, setVersion] = useState(0);
@@ -56,7 +60,7 @@ export function Grid() {
         <button type="button" onClick={() => setFilters({ q: "", group: "", addon: "", state: "" })}>Clear</button>
         <span role="status">{plural(rows.length, "managed cluster")}</span>
       </form>
-      <div class="scroll grid" ref={element} role="grid" aria-label="Add-ons on managed clusters" aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1} onKeyDown={(event) => move(event, virtualizer)}>
+      <div class="scroll grid" ref={element} role="grid" tabIndex={0} aria-label="Add-ons on managed clusters" aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1} onKeyDown={(event) => move(event, virtualizer)}>
         <div class="head" role="row" aria-rowindex={1}>
           <span class="name" role="columnheader">Managed cluster</span>
           {columns.map((i) => <span key={i} class="cell" role="columnheader" title={grid.addOns[i]}><span>{grid.addOns[i]}</span></span>)}
@@ -84,12 +88,12 @@ function Row({ row, index, top, columns, addOns, texts }) {
   const isActive = (column) => active.value.row === index && active.value.column === column;
   return (
     <div class="row" role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${top}px)` }}>
-      <span class="name" role="rowheader" id={isActive(0) ? "active" : undefined} tabIndex={isActive(0) ? 0 : -1} onClick={() => openCluster(row.name)}>{row.name}</span>
+      <span class="name" role="rowheader" id={isActive(0) ? "active" : undefined} tabIndex={-1} onClick={() => openCluster(row.name)}>{row.name}</span>
       {columns.map((i, position) => {
         const text = texts[row.states[i]];
         const current = isActive(position + 1);
         return (
-          <span key={i} class={"cell " + (text?.state ?? "none")} role="gridcell" id={current ? "active" : undefined} tabIndex={current ? 0 : -1}
+          <span key={i} class={"cell " + (text?.state ?? "none")} role="gridcell" id={current ? "active" : undefined} tabIndex={-1}
             title={`${addOns[i]} on ${row.name}: ${text?.word ?? "not installed"}`} onClick={() => openCluster(row.name)}>
             <span aria-hidden="true">{text?.symbol ?? ""}</span><span class="hidden">{text?.word ?? "not installed"}</span>
           </span>
@@ -117,7 +121,7 @@ function move(event, virtualizer) {
     default: return;
   }
   event.preventDefault();
-  active.value = { row: Math.min(Math.max(row, 0), rows.length - 1), column: Math.min(Math.max(column, 0), columns.length) };
+  chosen.value = { row: Math.min(Math.max(row, 0), rows.length - 1), column: Math.min(Math.max(column, 0), columns.length) };
   virtualizer.scrollToIndex(active.value.row);
   requestAnimationFrame(() => document.getElementById("active")?.focus({ preventScroll: true }));
 }
