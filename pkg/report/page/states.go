@@ -20,7 +20,7 @@ func Legend() []StateText {
 }
 
 var states = map[overview.State]struct{ symbol, word, meaning string }{
-	overview.Failing: {"✖", "dependency fails", "A Required dependency fails, so the add-on cannot work."},
+	overview.Failing: {"✗", "dependency fails", "A Required dependency fails, so the add-on cannot work."},
 	overview.Down:    {"▼", "not available", "The add-on is not available, although no dependency of it fails."},
 	overview.Stale: {
 		"≠", "stale", "The conditions do not show the current verdicts: addon-manager, or the agent that sets Available, has not updated them.",
@@ -31,5 +31,5 @@ var states = map[overview.State]struct{ symbol, word, meaning string }{
 	overview.Lost:       {"⌀", "lost", "The managed cluster cannot be reached, so nothing new is known."},
 	overview.Leaving:    {"→", "leaving", "The add-on is being removed, or its managed cluster is being detached."},
 	overview.Limited:    {"◐", "Optional fails", "The add-on is available, and an Optional dependency of it fails."},
-	overview.Working:    {"✔", "works", "The add-on is available, and no dependency of it fails."},
+	overview.Working:    {"✓", "works", "The add-on is available, and no dependency of it fails."},
 }

@@ -41,7 +41,7 @@ function Impact({ title, items }) {
             <tr key={i}>
               <th scope="row">{item.addOn}</th>
               <td>{item.edge} ({item.type})</td>
-              <td><span class={"state " + (item.breaks ? "Failing" : "Working")}><span aria-hidden="true">{item.breaks ? "✖" : "✔"}</span> {item.before ?? "new"} → {item.after}</span></td>
+              <td><span class={"state " + (item.breaks ? "Failing" : "Working")}><span aria-hidden="true">{item.breaks ? "✗" : "✓"}</span> {item.before ?? "new"} → {item.after}</span></td>
               <td>{plural(item.clusters, "managed cluster")}</td>
             </tr>
           ))}
