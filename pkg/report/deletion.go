@@ -63,7 +63,7 @@ func (r Removing) String() string {
 	return description + ". " + text.Names(r.RequiredBy, " and ") + " will not work without it"
 }
 
-// FindRemoving returns the add-ons that are being removed on a managed cluster. findings are those of its add-ons.
+// FindRemoving returns the add-ons that are being removed on a managed cluster. findings are the findings on its add-ons.
 func FindRemoving(hub *snapshot.Snapshot, cluster string, findings func(addOn string) []evaluation.Finding) []Removing {
 	return clusterView{name: cluster, addOns: hub.Installed(cluster), findings: findings}.removing()
 }

@@ -20,7 +20,7 @@ import (
 // FleetReport is the report on the fleet.
 type FleetReport = dependencyv1alpha1.AddOnFleetReport
 
-// Limits of texts in the report on the fleet, in characters. They are those of the schema.
+// Limits of texts in the report on the fleet, in characters. The schema has the same limits.
 const (
 	maxFleetName  = 256
 	maxFleetTitle = 512

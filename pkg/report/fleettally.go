@@ -68,7 +68,7 @@ type talliedCause struct {
 	first   cause.Victim
 	// affected are the affected clusters, ascending.
 	affected []affectedCluster
-	// examples are the names of some clusters. The message is that of the first one.
+	// examples are the names of some clusters. The message is from the first cluster.
 	examples []string
 }
 

@@ -18,7 +18,7 @@ import (
 // Live is the description of the flag --live.
 const Live = "Evaluate all managed clusters now, and do not use the AddOnFleetReport of addon-manager."
 
-// FleetReport returns the report on the fleet that addon-manager keeps on the hub. It is nil if the hub has none, if the user may not
+// FleetReport returns the report on the fleet that addon-manager keeps on the hub. It is nil if the hub has no report, if the user may not
 // read it, or if no addon-manager keeps it current.
 func (s *Source) FleetReport(ctx context.Context) (*report.FleetReport, error) {
 	hub, host, err := s.Connect()
@@ -51,7 +51,7 @@ func (s *Source) Examples(ctx context.Context, clusters []string) (*snapshot.Sna
 	return examples, HubError(err, host)
 }
 
-// Age returns the text about the age of a report on the fleet. The command is the one that reads all managed clusters instead.
+// Age returns the text about the age of a report on the fleet. The command reads all managed clusters instead.
 func Age(stored *report.FleetReport, now time.Time, command string) string {
 	observed := stored.Observed.UTC()
 	return fmt.Sprintf("As addon-manager observed it %s ago (%s), unchanged since then. To evaluate all managed clusters now: %s",

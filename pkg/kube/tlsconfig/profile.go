@@ -80,7 +80,7 @@ func newProfile(config *sdktls.TLSConfig) (Profile, error) {
 	return profile, nil
 }
 
-// Apply restricts the TLS of a server, to that of the profile where it is tighter.
+// Apply restricts the TLS of a server, to the profile where it is tighter.
 func (p Profile) Apply(config *tls.Config) {
 	Restrict(config)
 	tightened := &sdktls.TLSConfig{MinVersion: max(config.MinVersion, p.minVersion), CipherSuites: p.ciphers}

@@ -43,13 +43,13 @@ func Find(folder string) (*File, error) {
 	return nil, nil
 }
 
-// IsPath reports whether a path is that of a kustomization, by its name.
+// IsPath reports whether a path leads to a kustomization, by its name.
 func IsPath(path string) bool { return slices.Contains(fileNames, filepath.Base(path)) }
 
 // OverlayAdvice says what to name instead of a folder in which several kustomizations give the same add-on.
 const OverlayAdvice = "each kustomization in the folder is built by itself, so name the folder of one overlay"
 
-// IsFile reports whether a file is that of a kustomization, by its name and its content.
+// IsFile reports whether a file has a kustomization, by its name and its content.
 func IsFile(path string, content []byte) bool {
 	_, ok := typeOf(content)
 	return ok && IsPath(path)

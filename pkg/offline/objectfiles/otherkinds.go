@@ -46,7 +46,7 @@ func WithoutFileKinds(objects []manifest.Object) (kept []manifest.Object, messag
 	return kept, messages
 }
 
-// fileKind returns the reason for which a kind is that of files, and not of objects on a cluster. It returns an empty string for others.
+// fileKind returns the reason for which a kind is for files, and not for objects on a cluster. It returns an empty string for others.
 func fileKind(kind schema.GroupVersionKind) string {
 	program, ok := programs[kind.Group]
 	if configured, isConfig := strings.CutSuffix(kind.Group, configSuffix); isConfig && !ok {

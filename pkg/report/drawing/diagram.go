@@ -14,7 +14,7 @@ import (
 // broken is the color of an edge that fails.
 const broken = "#c0392b"
 
-// state is the state of an add-on on all managed clusters. Its sign tells it apart without its color. Its class is that of the elements of a
+// state is the state of an add-on on all managed clusters. Its sign tells it apart without its color. Its class is for the elements of a
 // picture.
 type state struct{ class, color, sign, meaning string }
 

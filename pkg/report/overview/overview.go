@@ -30,7 +30,7 @@ type Overview struct {
 	AddOns []StateCount `json:"addOns"`
 	// Notices are reasons why the overview is not complete or not current.
 	Notices []Notice `json:"notices,omitempty"`
-	// Causes are the root causes. The one that breaks most comes first.
+	// Causes are the root causes. A cause that breaks more comes before others.
 	Causes []Cause `json:"causes"`
 	Matrix Matrix  `json:"matrix"`
 	// Graph has the dependencies of all add-ons.

@@ -70,7 +70,7 @@ func (v *view) Policy() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// Anchor returns the id of the element about a managed cluster. It is empty if the page has none.
+// Anchor returns the id of the element about a managed cluster. It is empty if there is no such element.
 func (v *view) Anchor(cluster string) string { return v.anchors[cluster] }
 
 // Ago returns the time between a moment and the reading of the hub.
