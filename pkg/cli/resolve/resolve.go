@@ -148,7 +148,7 @@ func (f *Files) withWorkspaces(entries []index.Entry) ([]index.Entry, error) {
 		}
 		objects, _ = index.WithoutHooks(objects) // resolving chooses versions, and installs nothing
 		relative := f.relative(folder)
-		workspaceEntries, err := index.Build(objects, index.WorkspaceSource+relative, nil)
+		workspaceEntries, err := index.Build(objects, "workspace "+relative, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,9 +27,13 @@ type Profile struct {
 // ErrProfileChanged is the cause of the end of the context that Watch returns.
 var ErrProfileChanged = errors.New("the TLS profile of Open Cluster Management has changed")
 
+// responseTime is the time for the cluster to respond. A liveness probe must not end a process that waits longer.
+const responseTime = 5 * time.Second
+
 // Watch reads the profile in the ConfigMap ocm-tls-profile of a namespace. The context ends when the profile changes: as in
 // OCM's own components, the process is to stop then, and its Deployment starts it again. Without the right to read the
-// ConfigMap, or without it, the profile changes nothing.
+// ConfigMap, or without it, the profile changes nothing. If the cluster does not respond, the profile changes nothing at first,
+// and the context ends once there is one: the process has to serve its probes meanwhile.
 func Watch(ctx context.Context, config *rest.Config, namespace string) (Profile, context.Context, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -39,19 +44,23 @@ func Watch(ctx context.Context, config *rest.Config, namespace string) (Profile,
 
 func watch(ctx context.Context, client kubernetes.Interface, namespace string) (Profile, context.Context, error) {
 	name := klog.KRef(namespace, sdktls.ConfigMapName)
-	// The library waits for a cluster that does not respond, and would wait for the right too.
-	_, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, sdktls.ConfigMapName, metav1.GetOptions{})
-	if apierrors.IsForbidden(err) {
-		klog.FromContext(ctx).Info("No right to read the TLS profile, so the default counts", "configMap", name)
-		return Profile{}, ctx, nil
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	config, err := sdktls.StartTLSConfigMapWatcher(ctx, client, namespace, func() {
+	changed := func() {
 		klog.FromContext(ctx).Info("The TLS profile has changed; stopping, to be started again with it", "configMap", name)
 		cancel(ErrProfileChanged)
-	})
+	}
+	// The library waits for a cluster that does not respond, and would wait for the right too.
+	switch err := exists(ctx, client, namespace); {
+	case apierrors.IsForbidden(err):
+		klog.FromContext(ctx).Info("No right to read the TLS profile, so the default counts", "configMap", name)
+		return Profile{}, ctx, nil
+	case err != nil && !apierrors.IsNotFound(err):
+		klog.FromContext(ctx).Info("The TLS profile cannot be read yet, so the default counts until then", "configMap", name, "error", err.Error())
+		go watchLater(ctx, client, namespace, changed)
+		return Profile{}, ctx, nil
+	}
+	config, err := sdktls.StartTLSConfigMapWatcher(ctx, client, namespace, changed)
 	if ctx.Err() != nil { // it is to stop before the cluster has responded
-		cancel(ctx.Err())
 		return Profile{}, ctx, nil //nolint:nilerr // the end is no failure
 	}
 	if err != nil {
@@ -64,6 +73,22 @@ func watch(ctx context.Context, client kubernetes.Interface, namespace string) (
 		return Profile{}, nil, fmt.Errorf("TLS profile in the ConfigMap %s: %w", name, err)
 	}
 	return profile, ctx, nil
+}
+
+// exists returns an error unless there is a profile.
+func exists(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	ctx, cancel := context.WithTimeout(ctx, responseTime)
+	defer cancel()
+	_, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, sdktls.ConfigMapName, metav1.GetOptions{})
+	return err
+}
+
+// watchLater waits until the cluster responds, and watches the profile from then on. A profile that is there by then is a change.
+func watchLater(ctx context.Context, client kubernetes.Interface, namespace string, changed func()) {
+	_, _ = sdktls.StartTLSConfigMapWatcher(ctx, client, namespace, changed) // the next start reports a wrong profile
+	if ctx.Err() == nil && exists(ctx, client, namespace) == nil {
+		changed()
+	}
 }
 
 func newProfile(config *sdktls.TLSConfig) (Profile, error) {

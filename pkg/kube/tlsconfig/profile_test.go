@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,5 +102,41 @@ func TestWithoutTheRightToReadTheProfileTheDefaultCounts(t *testing.T) {
 	read, ctx, err := watch(t.Context(), client, namespace)
 	if err != nil || ctx.Err() != nil || read.minVersion != 0 {
 		t.Errorf("profile %v, error %v", read, err)
+	}
+}
+
+// TestAClusterThatDoesNotRespondDelaysNothing tests that a process starts with the default, and ends once there is a profile.
+func TestAClusterThatDoesNotRespondDelaysNothing(t *testing.T) {
+	for name, stored := range map[string][]runtime.Object{
+		"a profile": {profile(map[string]string{"minTLSVersion": "VersionTLS13"})}, "no profile": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset(stored...)
+			var responds atomic.Bool
+			fail := func(clienttesting.Action) (bool, runtime.Object, error) {
+				return !responds.Load(), nil, errors.New("connection refused")
+			}
+			client.PrependReactor("get", "configmaps", fail)
+			client.PrependReactor("list", "configmaps", fail)
+			read, ctx, err := watch(t.Context(), client, namespace)
+			if err != nil || ctx.Err() != nil || read.minVersion != 0 {
+				t.Fatalf("profile %v, error %v", read, err)
+			}
+			responds.Store(true)
+			if stored == nil {
+				stored := profile(map[string]string{"minTLSVersion": "VersionTLS13"})
+				if _, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), stored, metav1.CreateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(20 * time.Second):
+				t.Fatal("the context has not ended")
+			}
+			if !errors.Is(context.Cause(ctx), ErrProfileChanged) {
+				t.Errorf("cause %v", context.Cause(ctx))
+			}
+		})
 	}
 }

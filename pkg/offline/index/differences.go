@@ -130,9 +130,6 @@ func passedOverText(versions []PassedOver) string {
 	return listOf(parts)
 }
 
-// WorkspaceSource begins the source of a release from a folder of add-ons that are not released. The path of the folder follows.
-const WorkspaceSource = "workspace "
-
 // Check returns the differences between a lock and the releases of an index.
 func Check(lock *Lock, entries []Entry) []Difference {
 	var differences []Difference
@@ -144,8 +141,8 @@ func Check(lock *Lock, entries []Entry) []Difference {
 			case entry == nil:
 				difference.Message = fmt.Sprintf("clusters of kind %s: %s %s is locked, and the index has no such release",
 					text.Name(kind.Name), text.Name(addOn.Name), text.Excerpt(addOn.Version))
-				if folder, ok := strings.CutPrefix(addOn.Source, WorkspaceSource); ok {
-					difference.Message += fmt.Sprintf(": it is locked from a folder: add --workspace with the path of %s", text.Excerpt(folder))
+				if addOn.Source != "" { // it may be a folder
+					difference.Message += fmt.Sprintf(": name the --index or --workspace that resolve had (the lock notes: %s)", text.Excerpt(addOn.Source))
 				}
 			case entry.Digest != addOn.Digest:
 				difference.Resolved = entry.Version
