@@ -217,11 +217,20 @@ SET ?=
 registry-given:
 	@[ -n '$(REGISTRY)' ] || { echo 'error: set REGISTRY to where your images are to be, such as REGISTRY=registry.example.com/team' >&2; exit 2; }
 
+HUB_UPGRADE = $(BIN)/kubectl-addon hub upgrade --install deploy/charts/interlock --registry '$(REGISTRY)' \
+  $(foreach value,$(SET),--set '$(value)') $(if $(INSECURE),--insecure)
+
+# Images take minutes to build, so the hub and the registry are checked before.
 .PHONY: install
-install: registry-given build ## build the images, push them to REGISTRY, and install or upgrade Interlock on the hub of kubectl's current context (SET='agent.install=true': values of the chart; DRY_RUN=1: only check; INSECURE=1: the registry is on loopback, without TLS)
+install: registry-given build ## check the hub, build the images, push them to REGISTRY, and install or upgrade Interlock on the hub of kubectl's current context (SET='agent.install=true': values of the chart; DRY_RUN=1: only check; INSECURE=1: the registry is on loopback, without TLS)
+ifdef DRY_RUN
+	@$(HUB_UPGRADE) --dry-run
+else
+	@echo 'Checking the hub'
+	@$(HUB_UPGRADE) --dry-run >$(BIN)/preflight.txt || { code=$$?; cat $(BIN)/preflight.txt; exit $$code; }
 	@$(MAKE) --no-print-directory images PUSH= IMAGE_PREFIX='$(REGISTRY)/interlock-'
-	@$(BIN)/kubectl-addon hub upgrade --install deploy/charts/interlock --images $(BIN)/images --registry '$(REGISTRY)' \
-	  $(foreach value,$(SET),--set '$(value)') $(if $(INSECURE),--insecure) $(if $(DRY_RUN),--dry-run)
+	@$(HUB_UPGRADE) --images $(BIN)/images
+endif
 
 .PHONY: uninstall
 uninstall: build ## uninstall what make install has installed

@@ -26,7 +26,7 @@ import (
 func (a *application) facts(ctx context.Context) (*preflight.Facts, error) {
 	facts := &preflight.Facts{
 		Upgrade: a.upgrade, Namespace: a.namespace, Version: a.release.Version(), KubernetesRange: a.release.Chart.Metadata.KubeVersion,
-		Kubernetes: a.kubernetes, Record: a.current, AllowDowngrade: a.allowDowngrade, Registry: a.registry,
+		Kubernetes: a.kubernetes, Record: a.current, AllowDowngrade: a.allowDowngrade, Registry: a.registry, Unbuilt: a.unbuilt,
 	}
 	for _, load := range []func(context.Context, *preflight.Facts) error{a.loadOCM, a.loadPlacement, a.loadPlan, a.loadImages} {
 		if err := load(ctx, facts); err != nil {

@@ -20,6 +20,10 @@ func (a *application) printPlan(ctx context.Context, plan *applyset.Plan) error 
 		return nil
 	}
 	for _, target := range a.targets {
+		if a.unbuilt {
+			fmt.Fprintf(a.Out, "push    %s\n", target.Context())
+			continue
+		}
 		fmt.Fprintf(a.Out, "push    %s\n", target)
 	}
 	for _, step := range plan.Steps {

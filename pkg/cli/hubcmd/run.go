@@ -38,7 +38,9 @@ type application struct {
 	images      []hubrelease.Image
 	targets     []name.Reference
 	closeImages func() error
-	kubernetes  string
+	// unbuilt is whether the images of a checkout do not exist yet. Then only the names of images are known.
+	unbuilt    bool
+	kubernetes string
 	// namespaceExists is set by the preflight.
 	namespaceExists bool
 	rendered        *rendering.Rendered
@@ -111,10 +113,15 @@ func (a *application) prepare(ctx context.Context) error {
 func (a *application) readImages(ctx context.Context) error {
 	a.source.ShowProgress("Reading the images of Interlock " + a.release.Version())
 	images, closeImages, err := a.release.Images(ctx, a.client())
-	if err != nil {
+	switch a.unbuilt = a.dryRun && errors.Is(err, hubrelease.ErrNoImages); {
+	case a.unbuilt:
+		images = a.release.Unbuilt()
+	case err != nil:
 		return err
+	default:
+		a.closeImages = closeImages
 	}
-	a.images, a.closeImages = images, closeImages
+	a.images = images
 	for i := range images {
 		target, err := hubrelease.Target(a.client(), prefix(a.registry), &images[i])
 		if err != nil {

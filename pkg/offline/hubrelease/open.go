@@ -209,6 +209,15 @@ func (r *Release) readImage(program string) (Image, *os.File, error) {
 // ErrNoImages is the error for a release whose images are not known.
 var ErrNoImages = errors.New("the chart of a checkout has no images: build them with make images, and name their folder with --images")
 
+// Unbuilt returns the names of the images of a checkout, without their content, for checks before they are built.
+func (r *Release) Unbuilt() []Image {
+	var images []Image
+	for _, program := range Programs {
+		images = append(images, Image{Program: program, Tag: r.Chart.Metadata.AppVersion})
+	}
+	return images
+}
+
 func (r *Release) pullImage(ctx context.Context, client registry.Client, program string) (Image, error) {
 	if r.Reference(program) == "" {
 		return Image{}, ErrNoImages

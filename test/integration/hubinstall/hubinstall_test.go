@@ -237,6 +237,14 @@ var _ = Describe("kubectl addon hub", Ordered, func() {
 		r := plugin(ctx, installer, "hub install "+chartFolder)
 		Expect(r.code).To(Equal(2))
 		Expect(r.errors).To(ContainSubstring("--registry REGISTRY pushes those of --images there"))
+		r = plugin(ctx, installer, "hub upgrade --install "+chartFolder+flags+" --take-ownership --dry-run")
+		Expect(r.code).To(BeZero(), r.out+r.errors)
+		Expect(r.out).To(And(
+			ContainSubstring("- The images are not built yet"), ContainSubstring("✔ You may push to "+images+"/team"),
+			ContainSubstring("push    "+images+"/team/interlock-addon-manager\n")))
+		r = plugin(ctx, installer, "hub upgrade --install "+chartFolder+flags)
+		Expect(r.code).To(Equal(1))
+		Expect(r.errors).To(ContainSubstring("build them with make images"))
 		built := " --images " + second + flags
 		r = plugin(ctx, installer, "hub upgrade --install "+chartFolder+built)
 		Expect(r.code).To(Equal(1))

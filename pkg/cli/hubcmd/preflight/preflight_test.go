@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,5 +176,19 @@ func TestChecksThatFail(t *testing.T) {
 		if !matches {
 			t.Errorf("%s: no %q with %q in %+v", name, test.message, test.repair, diagnosis.Items)
 		}
+	}
+}
+
+func TestCheckBeforeImagesAreBuilt(t *testing.T) {
+	facts := healthy()
+	facts.Registry, facts.Unbuilt = "registry.test:5000/team", true
+	diagnosis := Check(facts)
+	if diagnosis.Failed() {
+		t.Errorf("a check fails: %+v", diagnosis.Items)
+	}
+	if !slices.ContainsFunc(diagnosis.Items, func(item report.CheckResult) bool {
+		return item.Check == "images" && item.Status == report.CheckNote && item.Repair == "make images"
+	}) {
+		t.Errorf("no note about images: %+v", diagnosis.Items)
 	}
 }
