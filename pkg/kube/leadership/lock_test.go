@@ -49,6 +49,17 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// With the timeout of the lock, all watches of the process would end every few seconds, and a large fleet could never be read.
+func TestNewLockDoesNotChangeTheConfiguration(t *testing.T) {
+	config := &rest.Config{Host: "https://hub.test", UserAgent: "addon-manager"}
+	if _, err := NewLock(config, types.NamespacedName{Namespace: "interlock-system", Name: "lease"}); err != nil {
+		t.Fatal(err)
+	}
+	if config.Timeout != 0 || config.UserAgent != "addon-manager" {
+		t.Errorf("timeout %s, user agent %q", config.Timeout, config.UserAgent)
+	}
+}
+
 func TestEachLockHasAnIdentityOfItsOwn(t *testing.T) {
 	identities := map[string]bool{}
 	for range 2 {
