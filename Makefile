@@ -255,7 +255,7 @@ e2e: tools-present node ## run test/e2e on two real nodes on this machine, with 
 	@hack/e2e.sh
 
 .PHONY: e2e-release
-e2e-release: tools-present node ## make a release, push it to a registry on loopback, and install it from there on real nodes, with Helm and with kubectl (as e2e)
+e2e-release: tools-present node build ## make a release, push it to a registry on loopback, and install it from there on real nodes, with Helm and with kubectl (as e2e)
 	@$(BINARIES) clusteradm helm kubectl crane
 	@hack/e2e-release.sh
 
