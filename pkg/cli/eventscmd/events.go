@@ -16,10 +16,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/table"
+	"open-cluster-management.io/interlock/pkg/fleet/follow"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/report"

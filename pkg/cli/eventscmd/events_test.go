@@ -27,12 +27,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/table"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
 	"open-cluster-management.io/interlock/pkg/fleet"
+	"open-cluster-management.io/interlock/pkg/fleet/follow"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	kinds "open-cluster-management.io/interlock/pkg/kube/events"
 	"open-cluster-management.io/interlock/pkg/report"

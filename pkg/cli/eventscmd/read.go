@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/cli/follow"
+	"open-cluster-management.io/interlock/pkg/fleet/follow"
 	kinds "open-cluster-management.io/interlock/pkg/kube/events"
 )
 

@@ -10,11 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/output"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/table"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/pkg/fleet/follow"
 )
 
 // watcher prints rows that change.

@@ -112,8 +112,8 @@ func (o *options) serve(ctx context.Context, listener net.Listener, viewed *cons
 	defer server.Close()
 	if o.source.IsFile() {
 		<-ctx.Done()
-	} else if err := o.follow(ctx, viewed, fleet); err != nil {
-		return err
+	} else {
+		o.follow(ctx, viewed, fleet)
 	}
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause

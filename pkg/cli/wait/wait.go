@@ -13,9 +13,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/pkg/fleet/follow"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
 	"open-cluster-management.io/interlock/pkg/text"

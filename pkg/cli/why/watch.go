@@ -7,9 +7,9 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"open-cluster-management.io/interlock/pkg/cli/follow"
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/terminal"
+	"open-cluster-management.io/interlock/pkg/fleet/follow"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 )

@@ -3,20 +3,17 @@ package metricsserver
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/cache"
-	authenticationv1client "k8s.io/client-go/kubernetes/typed/authentication/v1"
-	authorizationv1client "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"open-cluster-management.io/interlock/pkg/kube/reviews"
 )
 
 const (
@@ -27,27 +24,20 @@ const (
 	reviewTimeout = 10 * time.Second
 )
 
-// filter admits clients whose token the API server authenticates, and which RBAC allows to get the path. The filter of
-// controller-runtime does the same with the libraries of the API server. They would make addon-agent half as large again, on
-// each managed cluster.
+// filter admits clients whose token the API server authenticates, and which RBAC allows to get the path.
 type filter struct {
-	tokens authenticationv1client.TokenReviewInterface
-	access authorizationv1client.SubjectAccessReviewInterface
+	reviewer *reviews.Reviewer
 	// responses has the status codes of requests, by the hash of the request and its token.
 	responses *cache.LRUExpireCache
 }
 
 // newFilter returns a provider of the filter.
 func newFilter(config *rest.Config, requests *http.Client) (server.Filter, error) {
-	tokens, err := authenticationv1client.NewForConfigAndClient(config, requests)
+	reviewer, err := reviews.New(config, requests)
 	if err != nil {
-		return nil, fmt.Errorf("create client for reviews of tokens: %w", err)
+		return nil, err
 	}
-	access, err := authorizationv1client.NewForConfigAndClient(config, requests)
-	if err != nil {
-		return nil, fmt.Errorf("create client for reviews of access: %w", err)
-	}
-	return (&filter{tokens.TokenReviews(), access.SubjectAccessReviews(), cache.NewLRUExpireCache(maxResponses)}).wrap, nil
+	return (&filter{reviewer, cache.NewLRUExpireCache(maxResponses)}).wrap, nil
 }
 
 func (f *filter) wrap(log logr.Logger, handler http.Handler) (http.Handler, error) {
@@ -66,8 +56,8 @@ func (f *filter) wrap(log logr.Logger, handler http.Handler) (http.Handler, erro
 
 // admit returns the status code for a request: OK, Unauthorized, Forbidden, or with an error InternalServerError.
 func (f *filter) admit(request *http.Request) (int, error) {
-	token, isBearer := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if token = strings.TrimSpace(token); !isBearer || token == "" {
+	token := reviews.BearerToken(request)
+	if token == "" {
 		return http.StatusUnauthorized, nil
 	}
 	verb := strings.ToLower(request.Method)
@@ -87,31 +77,17 @@ func (f *filter) admit(request *http.Request) (int, error) {
 
 // review requests both reviews from the API server.
 func (f *filter) review(ctx context.Context, token string, attributes *authorizationv1.NonResourceAttributes) (int, error) {
-	authenticated, err := f.tokens.Create(ctx, &authenticationv1.TokenReview{
-		Spec: authenticationv1.TokenReviewSpec{Token: token},
-	}, metav1.CreateOptions{})
+	user, ok, err := f.reviewer.User(ctx, token)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("review a token: %w", err)
-	case !authenticated.Status.Authenticated:
+		return 0, err
+	case !ok:
 		return http.StatusUnauthorized, nil
 	}
-	user := authenticated.Status.User
-	extra := map[string]authorizationv1.ExtraValue{}
-	for key, values := range user.Extra {
-		extra[key] = authorizationv1.ExtraValue(values)
-	}
-	authorized, err := f.access.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		NonResourceAttributes: attributes,
-		User:                  user.Username,
-		UID:                   user.UID,
-		Groups:                user.Groups,
-		Extra:                 extra,
-	}}, metav1.CreateOptions{})
-	if err != nil {
-		return 0, fmt.Errorf("review the access of %s: %w", user.Username, err)
-	}
-	if !authorized.Status.Allowed {
+	switch allowed, err := f.reviewer.Allowed(ctx, user, reviews.Attributes{Path: attributes}); {
+	case err != nil:
+		return 0, err
+	case !allowed:
 		return http.StatusForbidden, nil
 	}
 	return http.StatusOK, nil

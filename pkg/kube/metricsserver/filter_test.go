@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"open-cluster-management.io/interlock/pkg/kube/reviews"
 )
 
 var errDown = errors.New("the API server is down")
@@ -51,7 +53,8 @@ func (r *reviewed) filter() *filter {
 		return true, review, nil
 	})
 	return &filter{
-		clients.AuthenticationV1().TokenReviews(), clients.AuthorizationV1().SubjectAccessReviews(), cache.NewLRUExpireCache(maxResponses),
+		reviews.NewFor(clients.AuthenticationV1().TokenReviews(), clients.AuthorizationV1().SubjectAccessReviews()),
+		cache.NewLRUExpireCache(maxResponses),
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package follow keeps a snapshot of a hub current, for the verbs that wait. It watches the
+// Package follow keeps a snapshot of a hub current, for the verbs of the plugin that wait, and for the console. It watches the
 // hub, and reads again only lists that it does not watch.
 package follow
 
@@ -164,12 +164,15 @@ func (h *Hub) List(ctx context.Context, list client.ObjectList, opts ...client.L
 	var options client.ListOptions
 	options.ApplyOptions(opts)
 	informer, watched := h.informers[key(list, options.Namespace)]
+	if all, ok := h.informers[key(list, "")]; ok && !watched {
+		informer, watched = all, true
+	}
 	if !watched {
 		return h.Reader.List(ctx, list, opts...)
 	}
 	var objects []runtime.Object
 	for _, stored := range informer.GetStore().List() {
-		if object, ok := stored.(runtime.Object); ok {
+		if object, ok := stored.(client.Object); ok && (options.Namespace == "" || options.Namespace == object.GetNamespace()) {
 			objects = append(objects, object)
 		}
 	}
@@ -264,6 +267,10 @@ func lean(stored any) (any, error) {
 		return snapshot.LeanCluster(full), nil
 	case *addonv1alpha1.AddOnDeploymentConfig:
 		return fleet.LeanConfig(full), nil
+	case *addonv1alpha1.AddOnTemplate:
+		return fleet.LeanTemplate(full), nil
+	case *clusterv1beta1.PlacementDecision:
+		return fleet.LeanDecision(full), nil
 	default:
 		return stored, nil
 	}
