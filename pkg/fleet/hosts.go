@@ -48,6 +48,9 @@ func (l Loader) loadHosts(
 		if _, loaded := cluster.Hosts[name]; loaded || name == "" || !evaluator.OwnInputs(observed.Name).Any(input.Hosting) {
 			continue
 		}
+		if partial, ok := l.Reader.(Partial); ok && partial.MayHaveCluster(name) {
+			continue // the verdict is held
+		}
 		host, err := l.host(ctx, evaluator, name)
 		if err != nil {
 			return err

@@ -48,6 +48,12 @@ type Reader interface {
 	HubAPIs(ctx context.Context) (evaluation.APIFacts, error)
 }
 
+// Partial is a Reader that may lack managed clusters of the hub.
+type Partial interface {
+	// MayHaveCluster reports whether the reader lacks a managed cluster that the hub may have.
+	MayHaveCluster(name string) bool
+}
+
 // Memory is the past state that the objects of a hub no longer show.
 type Memory interface {
 	// Back returns when a cluster with that status became reachable again. It is zero if that was long ago.

@@ -52,7 +52,7 @@ func TestWriteAndRead(t *testing.T) {
 	content.Clusters[0].Spec.Taints = []clusterv1.Taint{{Key: "unreachable"}}
 	var json strings.Builder
 	for i := range reflect.ValueOf(content).NumField() {
-		if field := reflect.TypeOf(content).Field(i); reflect.ValueOf(content).Field(i).IsZero() {
+		if field := reflect.TypeOf(content).Field(i); reflect.ValueOf(content).Field(i).IsZero() && field.Tag.Get("json") != "-" {
 			t.Errorf("%s is not tested", field.Name)
 		}
 	}

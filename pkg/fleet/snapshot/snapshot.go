@@ -70,6 +70,8 @@ type Content struct {
 	WithoutInterlock bool `json:"withoutInterlock,omitempty"`
 	// PoliciesUnread is the error with which the policies could not be read. Their overrides are unknown then.
 	PoliciesUnread string `json:"addOnDependencyPoliciesUnread,omitempty"`
+	// Hidden has the parts that Permit left out. Files do not have it.
+	Hidden Hidden `json:"-"`
 }
 
 // Hosting has the objects of managed clusters that run agents of another managed cluster.
@@ -81,7 +83,8 @@ type Hosting struct {
 
 // Evaluator returns an evaluator for these registrations with the AddOnTemplates, policies and Placements of the content.
 func (c *Content) Evaluator(registrations []addonv1alpha1.ClusterManagementAddOn) *evaluation.Evaluator {
-	declarations := catalog.New(registrations, c.Templates...).WithPolicies(policy.Read(c.Policies))
+	templates := catalog.Templates{Items: c.Templates, Unread: c.Hidden.Templates}
+	declarations := catalog.New(nil).Renew(registrations, templates).WithPolicies(policy.Read(c.Policies))
 	return evaluation.New(declarations.Consented(catalog.Placements{Items: c.Placements, Unread: !c.PlacementsRead}))
 }
 
@@ -204,14 +207,19 @@ func (s *Snapshot) Cluster(_ context.Context, name string) (*clusterv1.ManagedCl
 	return s.cluster(name).object, nil
 }
 
+// MayHaveCluster implements fleet.Partial.
+func (s *Snapshot) MayHaveCluster(name string) bool {
+	return s.Hidden.Clusters && s.cluster(name).object == nil
+}
+
 // Config implements fleet.Reader.
 func (s *Snapshot) Config(_ context.Context, key types.NamespacedName) (map[string]string, bool, error) {
-	return s.configs[key], true, nil
+	return s.configs[key], !s.Hidden.Configs, nil
 }
 
 // TemplateVersion implements fleet.Reader.
 func (s *Snapshot) TemplateVersion(_ context.Context, name string) (string, bool, error) {
-	return s.versions[name], true, nil
+	return s.versions[name], !s.Hidden.Templates, nil
 }
 
 // OCMVersion implements fleet.Reader.
@@ -227,7 +235,7 @@ func (s *Snapshot) Selected(_ context.Context, placements []types.NamespacedName
 
 // Facts implements fleet.Reader.
 func (s *Snapshot) Facts(ctx context.Context, declarations *catalog.Catalog, name string) (evaluation.Facts, error) {
-	if s.WithoutInterlock {
+	if s.WithoutInterlock || s.Hidden.Facts {
 		return s.factsWithoutAgent(name), nil
 	}
 	objects := s.cluster(name)
