@@ -242,16 +242,13 @@ func serve(t *testing.T, content snapshot.Content) served {
 	})
 	viewed := served{console.New(token, strings.TrimPrefix(server.URL, "http://")), server.URL + "/#token=" + token}
 	handler = viewed
-	viewed.update(t, content)
+	viewed.update(content)
 	return viewed
 }
 
 // update shows another state of the fleet.
-func (s served) update(t *testing.T, content snapshot.Content) {
-	t.Helper()
-	if err := s.Update(snapshot.New(content), options(content)); err != nil {
-		t.Fatal(err)
-	}
+func (s served) update(content snapshot.Content) {
+	s.Update(snapshot.New(content), func(*snapshot.Snapshot) overview.Options { return options(content) })
 }
 
 func options(content snapshot.Content) overview.Options {

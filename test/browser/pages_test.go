@@ -140,14 +140,12 @@ func TestChangesAreShown(t *testing.T) {
 			content.AddOns[i].Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Running")}
 		}
 	}
-	viewed.update(t, content)
+	viewed.update(content)
 	b.waitFor(`document.querySelectorAll(".causes > li").length === 1`)
 	b.waitFor(`document.querySelector("#history ~ ul").textContent.includes("Repaired: managed-serviceaccount is not available")`)
-	if err := viewed.SetTrouble("connection refused"); err != nil {
-		t.Fatal(err)
-	}
+	viewed.SetTrouble("connection refused")
 	b.waitFor(`document.querySelector(".notices").textContent.includes("This data is old. The hub cannot be watched: connection refused")`)
-	viewed.update(t, content)
+	viewed.update(content)
 	b.waitFor(`!document.querySelector(".notices").textContent.includes("This data is old")`)
 }
 

@@ -24,7 +24,7 @@ func (o *options) follow(ctx context.Context, viewed *console.Console, fleet *sn
 		Take: func(ctx context.Context, hub client.Reader) (*snapshot.Snapshot, error) {
 			return o.source.Retake(ctx, hub, o.source.Cluster())
 		},
-		Show:    func(state *snapshot.Snapshot) error { return viewed.Update(state, o.overview(state)) },
-		Trouble: func(reason error) { _ = viewed.SetTrouble(text.OneLine(reason.Error())) },
+		Show:    func(state *snapshot.Snapshot) { viewed.Update(state, o.overview) },
+		Trouble: func(reason error) { viewed.SetTrouble(text.OneLine(reason.Error())) },
 	}.Run(ctx)
 }

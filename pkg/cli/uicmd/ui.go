@@ -88,7 +88,8 @@ func (o *options) run(ctx context.Context) error {
 		return fmt.Errorf("listen on %s: %w", address, err)
 	}
 	viewed := console.New(token, address, net.JoinHostPort("localhost", port))
-	if err := viewed.Update(fleet, o.overview(fleet)); err != nil {
+	viewed.Update(fleet, o.overview)
+	if err := viewed.Prepare(); err != nil {
 		return err
 	}
 	fleet.OnEvaluation(nil) // viewers evaluate concurrently, and show no progress on the terminal

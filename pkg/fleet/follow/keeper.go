@@ -25,7 +25,7 @@ type Keeper struct {
 	// Take reads the fleet from a hub that is watched.
 	Take func(ctx context.Context, hub client.Reader) (*snapshot.Snapshot, error)
 	// Show shows a state of the fleet.
-	Show func(fleet *snapshot.Snapshot) error
+	Show func(fleet *snapshot.Snapshot)
 	// Trouble shows why the last state is not current.
 	Trouble func(reason error)
 }
@@ -68,9 +68,7 @@ func (k Keeper) watch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := k.Show(fleet); err != nil {
-			return err
-		}
+		k.Show(fleet)
 		pause := time.After(time.Since(started) - promptSettle)
 		if err := hub.NextWithin(ctx, RefreshInterval); err != nil {
 			return err

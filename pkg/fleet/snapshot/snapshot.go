@@ -321,7 +321,11 @@ func (s *Snapshot) Evaluated(name string) func(addOn string) []evaluation.Findin
 
 // KeepFindings keeps the findings on each managed cluster, for several reports on the same snapshot. Without it, each report evaluates all
 // clusters, and needs less memory.
-func (s *Snapshot) KeepFindings() { s.kept = &sync.Map{} }
+func (s *Snapshot) KeepFindings() {
+	if s.kept == nil {
+		s.kept = &sync.Map{}
+	}
+}
 
 // findings returns the findings on the edges of all add-ons on a managed cluster.
 func (s *Snapshot) findings(name string) map[string][]evaluation.Finding {

@@ -1,100 +1,60 @@
 // Package console serves the overview of a fleet to browsers, and pushes its changes. It has no client of a hub: another component reads the
-// hub once for all viewers, and updates the console.
+// hub once for all viewers, and updates the console. Each viewer has a view, which may leave out parts of the fleet.
 package console
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"sync"
+	"crypto/subtle"
+	"net/http"
+	"slices"
 
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/kube/reviews"
 	"open-cluster-management.io/interlock/pkg/report/overview"
-	"open-cluster-management.io/interlock/pkg/report/page"
 )
 
-// Console has the current overview of a fleet.
+// Console shows a whole fleet to all viewers that have a token.
 type Console struct {
-	// token authorizes a viewer. hosts are the values of the header Host that requests may have.
-	token string
-	hosts []string
+	*Handler
 
-	mutex sync.Mutex
-	// hub and finder are the state of the last update. They are nil before it.
-	hub    *snapshot.Snapshot
-	finder *overview.Finder
-	// groupBy is the label whose values are the groups.
-	groupBy string
-	// overview and trouble are encoded events. trouble is empty while the hub can be read.
-	overview, trouble []byte
-	// changed is closed at the next change.
-	changed chan struct{}
+	fleet *Fleet
+	view  *View
 }
 
 // New returns a console without an overview. Viewers need the token, and the host in their requests must be one of hosts. That check keeps
 // other web sites from the console, whose names could be made to resolve to its address.
 func New(token string, hosts ...string) *Console {
-	return &Console{token: token, hosts: hosts, changed: make(chan struct{})}
+	fleet := NewFleet()
+	view := NewView(fleet, nil)
+	handler := NewHandler(secret{token, view}, func(host string) bool { return slices.Contains(hosts, host) })
+	return &Console{handler, fleet, view}
 }
 
-// Update shows another state of the fleet to all viewers.
-func (c *Console) Update(hub *snapshot.Snapshot, options overview.Options) error {
-	options.Interactive = true
-	finder := overview.New(hub, options)
-	encoded, err := event("overview", struct {
-		*overview.Overview
+// Update shows another state of the fleet to all viewers. The options are inputs of each overview.
+func (c *Console) Update(hub *snapshot.Snapshot, options func(*snapshot.Snapshot) overview.Options) {
+	c.fleet.Update(hub, options)
+}
 
-		Legend []page.StateText `json:"legend"`
-	}{finder.Overview(), page.Legend()})
-	if err != nil {
-		return err
-	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.hub, c.finder, c.groupBy, c.overview, c.trouble = hub, finder, options.GroupBy, encoded, nil
-	c.notify()
-	return nil
+// Prepare computes the overview of the last update before a viewer needs it.
+func (c *Console) Prepare() error {
+	_, err := c.view.at(c.fleet.moment())
+	return err
 }
 
 // SetTrouble shows all viewers why the overview is not current.
-func (c *Console) SetTrouble(reason string) error {
-	encoded, err := event("trouble", reason)
-	if err != nil {
-		return err
+func (c *Console) SetTrouble(reason string) { c.fleet.SetTrouble(reason) }
+
+// secret admits the viewers with a token to a view.
+type secret struct {
+	token string
+	view  *View
+}
+
+// Admit implements Viewers. Its comparison takes the same time for each wrong token.
+func (s secret) Admit(r *http.Request) (Admission, error) {
+	if subtle.ConstantTimeCompare([]byte(reviews.BearerToken(r)), []byte(s.token)) != 1 {
+		return Admission{}, &Refusal{
+			Status: http.StatusUnauthorized, Text: "the token is missing or wrong: open the address that the program has printed", Challenge: "Bearer",
+		}
 	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.trouble = encoded
-	c.notify()
-	return nil
-}
-
-// notify wakes all viewers.
-func (c *Console) notify() {
-	close(c.changed)
-	c.changed = make(chan struct{})
-}
-
-// state is the state of a console at one moment.
-type state struct {
-	hub               *snapshot.Snapshot
-	finder            *overview.Finder
-	groupBy           string
-	overview, trouble []byte
-	changed           <-chan struct{}
-}
-
-func (c *Console) state() state {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return state{c.hub, c.finder, c.groupBy, c.overview, c.trouble, c.changed}
-}
-
-// event encodes an event of a stream of events. JSON has no line breaks.
-func event(name string, data any) ([]byte, error) {
-	encoded, err := json.Marshal(data)
-	if err != nil {
-		return nil, fmt.Errorf("encode the event %s: %w", name, err)
-	}
-	return bytes.Join([][]byte{[]byte("event: " + name + "\ndata: "), encoded, []byte("\n\n")}, nil), nil
+	return Admission{View: s.view}, nil
 }

@@ -47,13 +47,14 @@ func serve(t *testing.T) served {
 }
 
 // update shows a fleet.
-func (s served) update(t *testing.T, content snapshot.Content) {
-	t.Helper()
-	err := s.Update(snapshot.New(content), overview.Options{
+func (s served) update(content snapshot.Content) {
+	s.Update(snapshot.New(content), func(*snapshot.Snapshot) overview.Options { return options(content) })
+}
+
+// options returns the inputs of the overview of a fleet.
+func options(content snapshot.Content) overview.Options {
+	return overview.Options{
 		Now: content.Taken, GroupBy: "region", Command: func(line string) string { return line }, Note: func(string) string { return "" },
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -82,7 +83,7 @@ func (s served) get(t *testing.T, path string, change func(*http.Request)) *http
 
 func TestOnlyViewersGetData(t *testing.T) {
 	viewed := serve(t)
-	viewed.update(t, mixedfleet.Content(60))
+	viewed.update(mixedfleet.Content(60))
 	wrong := func(r *http.Request) { r.Header.Set("Authorization", "Bearer other") }
 	anonymous := func(r *http.Request) { r.Header.Del("Authorization") }
 	for name, test := range map[string]struct {
@@ -152,7 +153,7 @@ func TestViewersSeeEachChange(t *testing.T) {
 	viewed := serve(t)
 	early := viewed.events(t)
 	content := mixedfleet.Content(3)
-	viewed.update(t, content)
+	viewed.update(content)
 	late := viewed.events(t)
 	expect := func(want, contains string) {
 		t.Helper()
@@ -165,11 +166,9 @@ func TestViewersSeeEachChange(t *testing.T) {
 	}
 	expect("overview", `"causes":[{"number":1,"title":"managed-serviceaccount is not available`)
 	content.AddOns[0].Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Running")}
-	viewed.update(t, content)
+	viewed.update(content)
 	expect("overview", `"causes":[]`)
-	if err := viewed.SetTrouble("connection\nrefused"); err != nil {
-		t.Fatal(err)
-	}
+	viewed.SetTrouble("connection\nrefused")
 	expect("trouble", `"connection\nrefused"`)
 	during := viewed.events(t)
 	if event, _ := during(); event != "overview" {
@@ -178,14 +177,14 @@ func TestViewersSeeEachChange(t *testing.T) {
 	if event, _ := during(); event != "trouble" {
 		t.Errorf("a viewer that comes during a trouble gets %s then", event)
 	}
-	viewed.update(t, content)
+	viewed.update(content)
 	expect("overview", `"causes":[]`)
 }
 
 // TestOverviewHasGrid tests that an interactive overview has the state of each add-on, and no details.
 func TestOverviewHasGrid(t *testing.T) {
 	viewed := serve(t)
-	viewed.update(t, mixedfleet.Content(60))
+	viewed.update(mixedfleet.Content(60))
 	_, data := viewed.events(t)()
 	var got struct {
 		overview.Overview
@@ -218,7 +217,7 @@ func TestOverviewHasGrid(t *testing.T) {
 
 func TestDetailsOfCluster(t *testing.T) {
 	viewed := serve(t)
-	viewed.update(t, mixedfleet.Content(60))
+	viewed.update(mixedfleet.Content(60))
 	var cluster overview.Cluster
 	if err := json.NewDecoder(viewed.get(t, "/api/cluster?name=cluster0010", nil).Body).Decode(&cluster); err != nil {
 		t.Fatal(err)
@@ -257,7 +256,7 @@ func TestDetailsOfCluster(t *testing.T) {
 func TestHostileFleetIsData(t *testing.T) {
 	viewed := serve(t)
 	content := mixedfleet.HostileContent()
-	viewed.update(t, content)
+	viewed.update(content)
 	_, data := viewed.events(t)()
 	if strings.Contains(data, "<script") || strings.Contains(data, "\x1b") || !json.Valid([]byte(data)) {
 		t.Errorf("%.1000s", data)
@@ -315,7 +314,7 @@ func TestPageIsSmallAndLoadsNothingElse(t *testing.T) {
 // TestViewerThatLeavesIsForgotten tests that the stream of a viewer ends with its connection.
 func TestViewerThatLeavesIsForgotten(t *testing.T) {
 	viewed := serve(t)
-	viewed.update(t, mixedfleet.Content(1))
+	viewed.update(mixedfleet.Content(1))
 	ctx, leave := context.WithTimeout(t.Context(), 30*time.Second)
 	defer leave()
 	ended := make(chan struct{})
@@ -339,7 +338,7 @@ func TestViewerThatLeavesIsForgotten(t *testing.T) {
 func TestViewersRequestAtOnce(t *testing.T) {
 	viewed := serve(t)
 	content := mixedfleet.Content(60)
-	viewed.update(t, content)
+	viewed.update(content)
 	var viewers sync.WaitGroup
 	for _, path := range []string{
 		"/api/cluster?name=cluster0010", "/api/cluster?name=cluster0007", "/api/graph", "/api/graph?addon=cluster-gateway",
@@ -354,7 +353,7 @@ func TestViewersRequestAtOnce(t *testing.T) {
 		})
 	}
 	for range 5 {
-		viewed.update(t, content)
+		viewed.update(content)
 	}
 	viewers.Wait()
 }

@@ -1,32 +1,83 @@
-import { show, trouble } from "./store.js";
+import { forget, show, signIn, trouble } from "./store.js";
 
-// The token comes with the fragment of the address, which browsers do not send. It stays in the session of the tab, for a reload.
+// The token comes with the fragment of the address, which browsers do not send, or from the form. It stays in the session of the tab, for a
+// reload.
 const fromAddress = new URLSearchParams(location.hash.slice(1)).get("token");
 if (fromAddress) {
   sessionStorage.setItem("token", fromAddress);
   history.replaceState(null, "", location.pathname + location.search);
 }
-const headers = () => ({ Authorization: "Bearer " + (sessionStorage.getItem("token") ?? "") });
+
+// Without a token, a proxy in front of the console may add one.
+function headers() {
+  const token = sessionStorage.getItem("token");
+  return token ? { Authorization: "Bearer " + token } : {};
+}
 
 const intervals = [500, 1000, 2000, 5000];
 
+// The interval after which a viewer without rights tries again.
+const withoutRights = 15000;
+
+let following = null;
+
 // Follows the events of the console. It connects again after each failure, but not with a token that is wrong.
 export async function follow() {
-  for (let failures = 0; ; failures++) {
+  following = new AbortController();
+  const { signal } = following;
+  for (let failures = 0; !signal.aborted; failures++) {
+    let pause = intervals[Math.min(failures, intervals.length - 1)];
     try {
-      const response = await fetch("api/events", { headers: headers(), cache: "no-store" });
-      if (response.status === 401) {
-        trouble.value = await response.text();
-        return;
+      const response = await fetch("api/events", { headers: headers(), cache: "no-store", signal });
+      const text = response.ok ? "" : (await response.text()).trim();
+      if (response.status === 401) return refused(response, text);
+      if (response.status === 403) {
+        forget();
+        trouble.value = text;
+        pause = withoutRights;
+      } else {
+        if (!response.ok) throw new Error(text);
+        failures = 0;
+        await read(response.body.pipeThrough(new TextDecoderStream()).getReader());
       }
-      if (!response.ok) throw new Error(await response.text());
-      failures = 0;
-      await read(response.body.pipeThrough(new TextDecoderStream()).getReader());
     } catch (error) {
+      if (signal.aborted) return;
       trouble.value = "The program that shows this page does not respond: " + error.message;
     }
-    await new Promise((resolve) => setTimeout(resolve, intervals[Math.min(failures, intervals.length - 1)]));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
+}
+
+// A hub has a form for its tokens. Another console has its token in the address.
+function refused(response, text) {
+  forget();
+  if (!(response.headers.get("WWW-Authenticate") ?? "").includes('realm="hub"')) {
+    trouble.value = text;
+    return;
+  }
+  trouble.value = "";
+  signIn.value = { reason: sessionStorage.getItem("token") ? text : "" };
+  sessionStorage.removeItem("token");
+}
+
+// Signs in with a token of the form.
+export function useToken(token) {
+  sessionStorage.setItem("token", token);
+  sessionStorage.setItem("form", "yes");
+  signIn.value = null;
+  trouble.value = "";
+  follow();
+}
+
+// Reports whether the token is from the form, so that it can be forgotten.
+export const canSignOut = () => sessionStorage.getItem("form") === "yes" && sessionStorage.getItem("token") !== null;
+
+export function signOut() {
+  following?.abort();
+  sessionStorage.removeItem("token");
+  forget();
+  trouble.value = "";
+  signIn.value = { reason: "" };
 }
 
 async function read(reader) {

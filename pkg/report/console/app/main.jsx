@@ -2,13 +2,14 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { follow } from "./connection.js";
-import { fleet, received, trouble } from "./store.js";
+import { fleet, received, signIn, trouble } from "./store.js";
 import { Badge, plural, Time } from "./parts.jsx";
 import { Causes } from "./causes.jsx";
 import { Matrix } from "./matrix.jsx";
 import { Grid } from "./grid.jsx";
 import { ClusterDetails } from "./cluster.jsx";
 import { Graph } from "./graph.jsx";
+import { SignIn, SignOut } from "./signin.jsx";
 import { History, WhatIf } from "./whatif.jsx";
 
 // The console sends the fleet each 30 seconds at least, so older data is not current.
@@ -22,7 +23,14 @@ function App() {
     const timer = setInterval(() => (now.value = Date.now()), 5000);
     return () => clearInterval(timer);
   }, []);
-  if (!fleet.value) return <main><h1>Add-ons of the fleet</h1><p role="status">{trouble.value || "Reading the fleet …"}</p></main>;
+  if (!fleet.value) {
+    return (
+      <main>
+        <h1>Add-ons of the fleet</h1>
+        {signIn.value ? <SignIn /> : <><p role="status">{trouble.value || "Reading the fleet …"}</p><SignOut /></>}
+      </main>
+    );
+  }
   const { hub, selection, reach, taken, addOns, legend, notices } = fleet.value;
   document.title = "Add-ons of " + hub;
   return (
@@ -37,6 +45,7 @@ function App() {
         <details><summary>What the states mean</summary>
           <dl>{legend.map((text) => [<dt key={text.state}><span class={"state " + text.state}><span aria-hidden="true">{text.symbol}</span> {text.word}</span></dt>, <dd key={text.state + "-meaning"}>{text.meaning}</dd>])}</dl>
         </details>
+        <SignOut />
       </header>
       <Notices notices={notices ?? []} />
       <nav aria-label="Sections"><ul>{sections.map(([id, name]) => <li key={id}><a href={"#" + id}>{name}</a></li>)}</ul></nav>

@@ -5,6 +5,8 @@ export const fleet = signal(null);
 export const received = signal(0);
 // The reason why the overview is not current. It is empty while it is current.
 export const trouble = signal("");
+// The form for a token, with the reason why the last one was refused. It is null while there is no form.
+export const signIn = signal(null);
 // Changes since the page was opened, latest first.
 export const changes = signal([]);
 
@@ -43,6 +45,12 @@ export function show(overview) {
   fleet.value = overview;
   received.value = Date.now();
   trouble.value = "";
+}
+
+// Forgets all data, because the viewer may see it no more.
+export function forget() {
+  fleet.value = null;
+  changes.value = [];
 }
 
 function compare(before, after) {

@@ -1,0 +1,118 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
+	"open-cluster-management.io/interlock/pkg/dependency/condition/whatif"
+	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
+	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
+	"open-cluster-management.io/interlock/pkg/report"
+	"open-cluster-management.io/interlock/pkg/report/drawing"
+	"open-cluster-management.io/interlock/pkg/text"
+)
+
+// serveData serves a part of a view.
+func (h *Handler) serveData(w http.ResponseWriter, r *http.Request, view *View) {
+	select {
+	case h.working <- struct{}{}:
+		defer func() { <-h.working }()
+	case <-r.Context().Done():
+		return
+	case <-time.After(patience):
+		unavailable(w, "too many requests: try again later")
+		return
+	}
+	now := view.fleet.moment()
+	if now.hub == nil {
+		unavailable(w, "the fleet has not been read yet")
+		return
+	}
+	current, err := view.at(now)
+	if err != nil {
+		h.fail(err)
+		http.Error(w, "the fleet cannot be shown", http.StatusInternalServerError)
+		return
+	}
+	switch r.URL.Path {
+	case "/api/cluster":
+		cluster, ok := current.finder.Cluster(r.URL.Query().Get("name"))
+		if !ok {
+			http.Error(w, "no such managed cluster", http.StatusNotFound)
+			return
+		}
+		serveJSON(w, cluster)
+	case "/api/graph":
+		current.serveGraph(w, r)
+	case "/api/impact":
+		current.serveImpact(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// unlabeled is the group of the managed clusters without the label. No value of a label begins with it.
+const unlabeled = "-"
+
+// serveGraph serves the graph as SVG, of the fleet, or limited to an add-on, a group or a managed cluster.
+func (s *state) serveGraph(w http.ResponseWriter, r *http.Request) {
+	query, hub := r.URL.Query(), s.hub
+	if group := query.Get("group"); group != "" {
+		hub = snapshot.New(hub.Select(func(cluster *clusterv1.ManagedCluster) bool {
+			return text.Name(cmp.Or(cluster.Labels[s.groupBy], unlabeled)) == group
+		}))
+	}
+	graph := report.FindGraph(hub, query.Get("cluster"), query.Get("addon"))
+	w.Header().Set("Content-Type", "image/svg+xml")
+	_ = drawing.Figure(w, graph) // the viewer has gone
+}
+
+// serveImpact serves the impact of the removal of an add-on, or of another version of it.
+func (s *state) serveImpact(w http.ResponseWriter, r *http.Request) {
+	query, change := r.URL.Query(), whatif.Change{}
+	addOn, version := query.Get("addon"), query.Get("version")
+	if !s.hub.IsInstalled(addOn, "") {
+		http.Error(w, fmt.Sprintf("add-on %q is not installed on any managed cluster", text.Name(addOn)), http.StatusNotFound)
+		return
+	}
+	if version == "" {
+		change.Remove = []string{addOn}
+	} else {
+		if _, err := semver.NewVersion(version); err != nil {
+			http.Error(w, fmt.Sprintf("version %q: %v", text.Excerpt(version), err), http.StatusBadRequest)
+			return
+		}
+		change.Versions = map[string]string{addOn: version}
+	}
+	changed := []changedEdge{}
+	for _, item := range report.FindImpact(s.hub, "", report.Trial{Change: change}).Items {
+		changed = append(changed, changedEdge{
+			AddOn: text.Name(item.AddOn), Edge: text.Name(item.Edge), Type: item.Type, Before: item.VerdictBefore, After: item.VerdictAfter,
+			Breaks: item.Breaks, Clusters: len(item.Clusters),
+		})
+	}
+	serveJSON(w, changed)
+}
+
+// changedEdge is an edge whose verdict a change would change, with the number of managed clusters.
+type changedEdge struct {
+	AddOn    string                       `json:"addOn"`
+	Edge     string                       `json:"edge"`
+	Type     addonv1alpha1.DependencyType `json:"type"`
+	Before   evaluation.Verdict           `json:"before,omitempty"`
+	After    evaluation.Verdict           `json:"after"`
+	Breaks   bool                         `json:"breaks"`
+	Clusters int                          `json:"clusters"`
+}
+
+func serveJSON(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(value) // the viewer has gone
+}
