@@ -14,6 +14,7 @@ import (
 	"sort"
 	"time"
 
+	"open-cluster-management.io/interlock/pkg/kube/httpserver"
 	"open-cluster-management.io/interlock/pkg/text/rawjson"
 )
 
@@ -117,7 +118,7 @@ func (l *Limits) Handler(options Options, next http.Handler) http.Handler {
 func (l *Limits) serve(w http.ResponseWriter, r *http.Request, options Options, next http.Handler) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	client := hostOf(r.RemoteAddr)
+	client := httpserver.HostOf(r.RemoteAddr)
 	memory, ok := l.memory.take(ctx, client, options.memory(r.ContentLength))
 	if !ok {
 		busy(w)

@@ -1,4 +1,4 @@
-package limits
+package httpserver
 
 import (
 	"cmp"
@@ -38,7 +38,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	stored, ok := c.open[conn]
 	switch {
 	case state == http.StateNew:
-		address := hostOf(conn.RemoteAddr().String())
+		address := HostOf(conn.RemoteAddr().String())
 		c.open[conn] = connection{address, state, time.Now()}
 		c.counts[address]++
 		if len(c.open) > c.limit {
@@ -88,7 +88,8 @@ func (c *connections) forget(conn net.Conn) {
 	}
 }
 
-func hostOf(address string) string {
+// HostOf returns the host of an address, or the address itself if it has no port.
+func HostOf(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return address
