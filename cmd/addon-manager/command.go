@@ -87,7 +87,7 @@ ManagedClusterAddOns of every managed cluster, and sets their condition Degraded
 		},
 	}
 	o.addFlags(command.Flags())
-	command.AddCommand(newWebhookCommand(), newUninstallCommand(), newSmokeTestCommand())
+	command.AddCommand(newWebhookCommand(), newConsoleCommand(), newUninstallCommand(), newSmokeTestCommand())
 	command.CompletionOptions.DisableDefaultCmd = true
 	return command
 }
