@@ -10,7 +10,7 @@ for name in managedclusterfacts addondependencyreports addonfleetreports addonde
 done
 files=deploy/charts/interlock/files
 rm -rf "$files"
-mkdir -p "$files/hub" "$files/guard" "$files/graft" "$files/reports" "$files/lifecycle" "$files/agent-addon" "$files/uninstall" "$files/uninstall-remove" "$files"/{servicemonitor,alerts,dashboard,plugin-reader}
+mkdir -p "$files/hub" "$files/guard" "$files/graft" "$files/reports" "$files/lifecycle" "$files/agent-addon" "$files/uninstall" "$files/uninstall-remove" "$files"/{servicemonitor,alerts,dashboard,plugin-reader,console}
 for file in deploy/hub/*.yaml; do
   case $(basename "$file") in
   # These have values, and templates of their own.
@@ -32,3 +32,4 @@ cp deploy/plugin-reader/{clusterrole,role}.yaml "$files/plugin-reader/"
 cp deploy/servicemonitor/servicemonitor.yaml "$files/servicemonitor/"
 cp deploy/alerts/{prometheusrule,runbook}.yaml "$files/alerts/"
 cp deploy/dashboard/interlock.json "$files/dashboard/"
+cp deploy/console/{serviceaccount,clusterrole,clusterrolebinding,role,rolebinding,service}.yaml "$files/console/"

@@ -68,6 +68,17 @@ func TestChartAndKustomizeInstallTheSameRightsOfThePlugin(t *testing.T) {
 	requireSame(t, base(t, "../../deploy/plugin-reader"), release.except(defaults.keys()...))
 }
 
+func TestChartAndKustomizeInstallTheSameConsole(t *testing.T) {
+	defaults, _ := chart(t, "")
+	release, _ := chart(t, "console: {enabled: true}")
+	requireSame(t, base(t, "../../deploy/console"), release.except(defaults.keys()...))
+	for key := range defaults {
+		if strings.Contains(key, "console") {
+			t.Errorf("%s is installed although the console is off", key)
+		}
+	}
+}
+
 func TestChartAndKustomizeInstallTheSameServiceMonitor(t *testing.T) {
 	release, _ := chart(t, "serviceMonitor: {enabled: true}")
 	requireSame(t, base(t, "../../deploy/servicemonitor").except(ownNamespace), release)
@@ -152,6 +163,31 @@ func TestValuesReachTheirObjects(t *testing.T) {
 			"webhook: {replicas: 4, stopAfterSeconds: 9, extraArgs: [--v=2], extraEnv: [{name: A, value: b}]}", "Deployment/" + namespace + "/interlock-webhook",
 			[]string{"replicas: 4", "- --stop-after=9s", "- --v=2", "env:\n        - name: A\n          value: b"},
 		},
+		"console": {
+			"console: {enabled: true, replicas: 2, hosts: [addons.example.com, 'localhost:8443'], groupBy: region, extraArgs: [--v=2], " +
+				"extraEnv: [{name: A, value: b}], resources: {limits: {memory: 3Gi}}}",
+			"Deployment/" + namespace + "/interlock-console",
+			[]string{
+				"replicas: 2", "- --host=addons.example.com\n", "- --host=localhost:8443\n", "- --group-by=region\n", "- --v=2", "memory: 3Gi",
+				"- name: A\n          value: b", "resource: limits.memory",
+			},
+		},
+		"console's certificate": {
+			"console: {enabled: true, certificateSecret: console-tls}", "Deployment/" + namespace + "/interlock-console",
+			[]string{"- --certificate-dir=/certificate\n", "mountPath: /certificate\n          name: certificate\n          readOnly: true", "secretName: console-tls"},
+		},
+		"console's service": {
+			"console: {enabled: true, serviceAnnotations: {service.beta.openshift.io/serving-cert-secret-name: console-tls}}",
+			"Service/" + namespace + "/interlock-console", []string{"serving-cert-secret-name: console-tls", "targetPort: console"},
+		},
+		"console's priority": {
+			"{priorityClassName: high, console: {enabled: true, priorityClassName: low}}", "Deployment/" + namespace + "/interlock-console",
+			[]string{"priorityClassName: low"},
+		},
+		"console's network": {
+			"{console: {enabled: true}, networkPolicy: {apiServerPorts: [8443]}}", "NetworkPolicy/" + namespace + "/interlock-console",
+			[]string{"egress:\n  - ports:\n    - port: 8443\n", "- port: console\n"},
+		},
 		"nodes": {
 			"{nodeSelector: {role: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: high}",
 			"Deployment/" + namespace + "/interlock-addon-manager",
@@ -208,7 +244,8 @@ func TestValuesReachTheirObjects(t *testing.T) {
 			}
 		})
 	}
-	if release, _ := chart(t, "networkPolicy: {enabled: false}"); release["NetworkPolicy/"+namespace+"/interlock"] != nil {
+	release, _ := chart(t, "{networkPolicy: {enabled: false}, console: {enabled: true}}")
+	if release["NetworkPolicy/"+namespace+"/interlock"] != nil || release["NetworkPolicy/"+namespace+"/interlock-console"] != nil {
 		t.Error("a network policy although switched off")
 	}
 }
@@ -234,7 +271,7 @@ func TestOnlyAValueTurnsGraftingOnOrOff(t *testing.T) {
 }
 
 func TestAReleaseIsInItsNamespaceOnly(t *testing.T) {
-	release, hooks, err := Render("elsewhere", "agent: {install: true}")
+	release, hooks, err := Render("elsewhere", "{agent: {install: true}, console: {enabled: true}}")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,6 +324,11 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"replicas: 2":                                       "additional properties 'replicas' not allowed",
 		"webhook: {resources: {cpu: 100m}}":                 "additional properties 'cpu' not allowed",
 		"nodeSelector: {infra: true}":                       "nodeSelector",
+		"console: {enabled: sure}":                          "enabled",
+		"console: {replicas: 0}":                            "minimum: got 0, want 1",
+		"console: {hosts: ['https://addons.example.com']}":  "hosts",
+		"console: {certificateSecret: 'a b'}":               "certificateSecret",
+		"console: {groupBy: 'a b'}":                         "groupBy",
 	} {
 		if _, _, err := Render(namespace, values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v does not say %q", values, err, want)

@@ -39,7 +39,7 @@ func TestNotesSayWhatToDoNext(t *testing.T) {
 				"kubectl addon doctor\n", "helm test interlock -n interlock-system", "kubectl addon why", "--set agent.install=true",
 				"helm uninstall interlock -n interlock-system --timeout 10m", "First a Job removes",
 			},
-			[]string{"kubectl addon hub", "field-selector"},
+			[]string{"kubectl addon hub", "field-selector", "port-forward"},
 		},
 		"addon-agent elsewhere": {
 			"elsewhere", "agent: {install: true}",
@@ -48,6 +48,9 @@ func TestNotesSayWhatToDoNext(t *testing.T) {
 				"--field-selector metadata.name=interlock-agent", "helm uninstall interlock -n elsewhere",
 			},
 			[]string{"--set agent.install=true"},
+		},
+		"the console": {
+			"elsewhere", "console: {enabled: true}", []string{"kubectl port-forward -n elsewhere service/interlock-console 8443:443"}, nil,
 		},
 		"without the Job": {namespace, "uninstall: {enabled: false}", []string{"because uninstall.enabled is false"}, []string{"First a Job removes"}},
 	} {

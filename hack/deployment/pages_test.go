@@ -89,7 +89,7 @@ func TestTheChartTakesTheValuesOfThePages(t *testing.T) {
 }
 
 // switches are the values that turn a part of the chart on.
-var switches = map[string]string{"agent": "install", "alerts": "enabled", "dashboard": "enabled", "serviceMonitor": "enabled"}
+var switches = map[string]string{"agent": "install", "alerts": "enabled", "dashboard": "enabled", "console": "enabled", "serviceMonitor": "enabled"}
 
 func asYAML(t *testing.T, values object) string {
 	t.Helper()

@@ -199,6 +199,24 @@ func TestNoValueGrantsMore(t *testing.T) {
 	})
 }
 
+// The console reads, and creates reviews, which store nothing.
+func TestConsoleMayReadAndReview(t *testing.T) {
+	release, _ := chart(t, "console: {enabled: true}")
+	rights := rightsOf(release, "interlock-console")
+	want := []string{"create subjectaccessreviews *", "create tokenreviews *"}
+	if writes := slices.DeleteFunc(slices.Clone(rights), reads); !slices.Equal(writes, want) {
+		t.Errorf("the console may %q", writes)
+	}
+	for _, right := range rights {
+		if strings.Contains(right, "secrets") || strings.Contains(right, "manifestworks") || strings.Contains(right, "*") && strings.HasPrefix(right, "get ") {
+			t.Errorf("the console may %s", right)
+		}
+	}
+	if len(rights) < 20 {
+		t.Errorf("the console may only %q", rights)
+	}
+}
+
 func TestChartAndKustomizeInstallTheSameGraft(t *testing.T) {
 	release, _ := chart(t, "graftCRDs: true")
 	requireSame(t, base(t, "testdata/graft").except(ownNamespace), release)

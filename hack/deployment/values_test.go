@@ -135,6 +135,7 @@ func TestTheFileWithEverythingHasEverySwitchOn(t *testing.T) {
 	for _, key := range []string{
 		"PrometheusRule/" + namespace + "/interlock", "ServiceMonitor/" + namespace + "/interlock", "ConfigMap/" + namespace + "/interlock-dashboard",
 		"NetworkPolicy/" + namespace + "/interlock", "AddOnTemplate//interlock-agent", "ClusterRole//interlock-plugin-reader",
+		"Deployment/" + namespace + "/interlock-console",
 	} {
 		if release[key] == nil {
 			t.Errorf("everything on installs no %s", key)
