@@ -26,16 +26,17 @@ func Read(file string, target any) {
 	Expect(yaml.UnmarshalStrict(content, target)).To(Succeed())
 }
 
-// Rights are roles of deploy/hub.
+// Rights are roles of a folder of deploy.
 type Rights struct {
-	role         string
+	folder, role string
 	clusterRoles []string
 }
 
-// Manager are the rights of addon-manager, and Webhook are the rights of addon-manager webhook.
+// Manager are the rights of addon-manager, Webhook are the rights of addon-manager webhook, and Console those of addon-manager console.
 var (
-	Manager = Rights{"role.yaml", testenv.ManagerRoles}
-	Webhook = Rights{"webhook-role.yaml", []string{"webhook-clusterrole.yaml"}}
+	Manager = Rights{"hub", "role.yaml", testenv.ManagerRoles}
+	Webhook = Rights{"hub", "webhook-role.yaml", []string{"webhook-clusterrole.yaml"}}
+	Console = Rights{"console", "role.yaml", []string{"clusterrole.yaml"}}
 )
 
 // User returns a new user of a cluster with only these rights.
@@ -50,10 +51,10 @@ func (r Rights) User(ctx context.Context, cluster *testenv.Cluster, administrato
 // Grant gives a user these rights. The Role is in the namespace.
 func (r Rights) Grant(ctx context.Context, administrator client.Client, namespace, user string) {
 	GinkgoHelper()
-	clusterRole, err := testenv.ClusterRole(filepath.Join(folder, "hub"), r.clusterRoles...)
+	clusterRole, err := testenv.ClusterRole(filepath.Join(folder, r.folder), r.clusterRoles...)
 	Expect(err).NotTo(HaveOccurred())
 	role := &rbacv1.Role{}
-	Read("hub/"+r.role, role)
+	Read(r.folder+"/"+r.role, role)
 	role.Namespace = namespace
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
 	for _, object := range []client.Object{
