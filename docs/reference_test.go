@@ -19,6 +19,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/compat/crdgraft"
 	"open-cluster-management.io/interlock/pkg/compat/graft"
 	"open-cluster-management.io/interlock/pkg/compat/rule/installer"
+	"open-cluster-management.io/interlock/pkg/consoleserver/viewers"
 	"open-cluster-management.io/interlock/pkg/dependency/condition"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/bundle"
 	"open-cluster-management.io/interlock/pkg/dependency/condition/gate"
@@ -89,6 +90,7 @@ func TestReferenceNamesEverythingVisible(t *testing.T) {
 	maps.Copy(help, graft.Help)
 	maps.Copy(help, records.Help)
 	maps.Copy(help, ondemand.Help)
+	maps.Copy(help, viewers.Help)
 	for name, help := range help {
 		if !strings.Contains(string(page), "| `"+name+"` |") || !strings.Contains(string(page), help) {
 			t.Errorf("reference.md does not tell of the metric %s: %s", name, help)
@@ -145,6 +147,8 @@ func TestReferenceHasTheLabelsOfMetrics(t *testing.T) {
 	installer.NewGateMetrics(ours)
 	records.New(nil, nil, ours)
 	ondemand.NewMetrics(ours)
+	viewers.NewMetrics(ours)
+	viewers.RegisterGauges(ours, nil, nil)
 	metricsserver.RegisterBuildInfo(ours, "x")
 	registered := describedLabels{labels: maps.Clone(ours.labels)}
 	registered.MustRegister(ctrlmetrics.Registry.(prometheus.Collector))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ nothing. Every replica serves, and none leads.`,
   addon-manager console --kubeconfig hub.kubeconfig --console-bind-address=127.0.0.1:9443
 
   # A token for the page: of a service account that may read the fleet
-  kubectl create token NAME -n NAMESPACE --duration=1h`,
+  kubectl create token NAME -n NAMESPACE --duration=1h --audience=interlock-console`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
@@ -126,6 +127,9 @@ func (o *consoleOptions) validate() error {
 
 func (o *consoleOptions) run(ctx context.Context) error {
 	o.log.Start(os.Stderr)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	restConfig, err := cmdline.RestConfig(o.kubeconfig)
 	if err != nil {
 		return cmdline.UsageError(fmt.Errorf("--kubeconfig=%q: %w", o.kubeconfig, err))

@@ -14,6 +14,10 @@ func TestFlagsOfTheWebhookAreDocumented(t *testing.T) {
 	cmdlinetest.FlagsAreDocumented(t, newWebhookCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager webhook")
 }
 
+func TestFlagsOfTheConsoleAreDocumented(t *testing.T) {
+	cmdlinetest.FlagsAreDocumented(t, newConsoleCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager console")
+}
+
 func TestFlagsOfTheSmokeTestAreDocumented(t *testing.T) {
 	cmdlinetest.FlagsAreDocumented(t, newSmokeTestCommand().Flags(), "../../docs/reference.md", "Flags of addon-manager smoke-test")
 }

@@ -68,7 +68,8 @@ func TestOwnCertificateIsRenewed(t *testing.T) {
 func TestNotesNameMissingRights(t *testing.T) {
 	content := mixedfleet.Content(3)
 	if notes := notes(snapshot.New(content.Permit(snapshot.Permissions{
-		Policies: true, Templates: true, Configs: true, Placements: true, Decisions: true, Facts: true, Installations: true, OCM: true, Manager: true,
+		Policies: true, Templates: true, Configs: true, Placements: true, Decisions: true,
+		Facts: true, Installations: true, OCM: true, Manager: true,
 	}))); len(notes) > 0 {
 		t.Errorf("all rights: %q", notes)
 	}
@@ -79,8 +80,8 @@ func TestNotesNameMissingRights(t *testing.T) {
 	if len(some) != 2 || !contains(some, "no right to list managedclusterfacts.") {
 		t.Errorf("a fleet with dependencies on APIs: %q", some)
 	}
-	content.Registrations = append(content.Registrations, fixture.Deployed(fixture.Specified(t, "x",
-		"{requirements: {ocm: '>= 1'}, dependencies: [{name: a, when: {expression: 'config.size() == 0'}}, {name: b, api: {kind: Thing, servedBy: HostingCluster}}]}")))
+	content.Registrations = append(content.Registrations, fixture.Deployed(fixture.Specified(t, "x", "{requirements: {ocm: '>= 1'}, "+
+		"dependencies: [{name: a, when: {expression: 'config.size() == 0'}}, {name: b, api: {kind: Thing, servedBy: HostingCluster}}]}")))
 	if all := notes(snapshot.New(content.Permit(snapshot.Permissions{Clusters: sets.New[string]()}))); len(all) != 6 {
 		t.Errorf("a fleet that needs everything: %q", all)
 	}

@@ -49,15 +49,21 @@ func addServer(mgr ctrl.Manager, handler http.Handler, options Options) error {
 	if err != nil {
 		return fmt.Errorf("serve the console: %w", err)
 	}
-	streams, end := context.WithCancel(context.Background())
 	server := httpserver.New(handler, mgr.GetLogger().WithName("console"), maxConnections)
 	server.MaxHeaderBytes, server.WriteTimeout = maxHeader, writeTimeout
-	server.BaseContext = func(net.Listener) context.Context { return streams }
-	server.RegisterOnShutdown(end)
-	if err := mgr.Add(&manager.Server{
+	if err := mgr.Add(&pageServer{manager.Server{
 		Name: "console", Server: server, Listener: tls.NewListener(listener, config), ShutdownTimeout: ptr.To(stopTimeout),
-	}); err != nil {
+	}}); err != nil {
 		return fmt.Errorf("serve the console: %w", err)
 	}
 	return nil
+}
+
+// pageServer is a server whose streams end when the process is to stop.
+type pageServer struct{ manager.Server }
+
+// Start implements manager.Runnable.
+func (s *pageServer) Start(ctx context.Context) error {
+	s.Server.Server.BaseContext = func(net.Listener) context.Context { return ctx }
+	return s.Server.Start(ctx)
 }

@@ -43,7 +43,8 @@ func (r *rights) Allowed(_ context.Context, right Right) (bool, error) {
 func TestDecide(t *testing.T) {
 	const base = "list clustermanagementaddons, "
 	all := snapshot.Permissions{
-		Policies: true, Templates: true, Configs: true, Placements: true, Decisions: true, Facts: true, Installations: true, OCM: true, Manager: true,
+		Policies: true, Templates: true, Configs: true, Placements: true, Decisions: true,
+		Facts: true, Installations: true, OCM: true, Manager: true,
 	}
 	only := func(clusters ...string) snapshot.Permissions {
 		return snapshot.Permissions{Clusters: sets.New(clusters...)}
@@ -60,21 +61,27 @@ func TestDecide(t *testing.T) {
 		"all but the registrations": {
 			"list managedclusteraddons, list managedclusters, list managedclusterfacts", snapshot.Permissions{}, "list clustermanagementaddons",
 		},
-		"the registrations alone": {base, snapshot.Permissions{}, `list managedclusteraddons in API group "addon.open-cluster-management.io" in the namespace`},
-		"the fleet":               {base + "list managedclusteraddons, list managedclusters", snapshot.Permissions{}, ""},
+		"the registrations alone": {
+			base, snapshot.Permissions{}, `list managedclusteraddons in API group "addon.open-cluster-management.io" in the namespace`,
+		},
+		"the fleet": {base + "list managedclusteraddons, list managedclusters", snapshot.Permissions{}, ""},
 		"everything": {base + "list managedclusteraddons, list managedclusters, list addondependencypolicies, list addontemplates, " +
 			"list addondeploymentconfigs, list placements, list placementdecisions, list managedclusterfacts, list addoninstallations, " +
 			"get customresourcedefinitions, list leases", all, ""},
-		"a cluster":                     {base + "list managedclusteraddons@a, get managedclusters/a", only("a"), ""},
-		"add-ons without the cluster":   {base + "list managedclusteraddons@a, get managedclusters/b", snapshot.Permissions{}, "get managedclusters in API group"},
-		"all add-ons, and a cluster":    {base + "list managedclusteraddons, get managedclusters/b", only("b"), ""},
-		"all clusters, add-ons of some": {base + "list managedclusters, list managedclusteraddons@a, list managedclusteraddons@c", only("a", "c"), ""},
+		"a cluster": {base + "list managedclusteraddons@a, get managedclusters/a", only("a"), ""},
+		"add-ons without the cluster": {
+			base + "list managedclusteraddons@a, get managedclusters/b", snapshot.Permissions{}, "get managedclusters in API group",
+		},
+		"all add-ons, and a cluster": {base + "list managedclusteraddons, get managedclusters/b", only("b"), ""},
+		"all clusters, add-ons of some": {
+			base + "list managedclusters, list managedclusteraddons@a, list managedclusteraddons@c", only("a", "c"), "",
+		},
 		"facts of one of two": {
 			base + "list managedclusters, list managedclusteraddons@a, list managedclusteraddons@b, list managedclusterfacts@a", only("a", "b"), "",
 		},
 		"facts of both": {
-			base + "list managedclusters, list managedclusteraddons@a, list managedclusteraddons@b, list managedclusterfacts@a, list managedclusterfacts@b",
-			withFacts, "",
+			base + "list managedclusters, list managedclusteraddons@a, list managedclusteraddons@b, " +
+				"list managedclusterfacts@a, list managedclusterfacts@b", withFacts, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +100,8 @@ func TestDecide(t *testing.T) {
 // TestFailureIsNoDenial tests that a viewer gets no view, and no reason, if a review fails.
 func TestFailureIsNoDenial(t *testing.T) {
 	for _, failure := range []string{
-		"list clustermanagementaddons", "list managedclusteraddons", "list leases", "list managedclusteraddons@b", "get managedclusters/a", "list managedclusterfacts@a",
+		"list clustermanagementaddons", "list managedclusteraddons", "list leases", "list managedclusteraddons@b", "get managedclusters/a",
+		"list managedclusterfacts@a",
 	} {
 		held := []string{"list clustermanagementaddons", "list managedclusteraddons@a", "get managedclusters/a"}
 		_, err := Decide(t.Context(), &rights{held: held, failure: failure}, []string{"a", "b"})

@@ -12,6 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/cache"
 )
 
+// Audience is the audience of tokens that are for the console only. Tokens for the API server are accepted, too.
+const Audience = "interlock-console"
+
 const (
 	// maxTokens is the number of tokens whose responses are kept.
 	maxTokens = 1024
@@ -63,6 +66,9 @@ func (t *tokens) user(ctx context.Context, token string) (authenticationv1.UserI
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
 		defer cancel()
 		user, ok, err := t.options.Reviewer.User(ctx, token)
+		if err == nil && !ok {
+			user, ok, err = t.options.Reviewer.User(ctx, token, Audience)
+		}
 		t.options.Metrics.count(reviewToken, ok, err)
 		if err != nil {
 			return nil, err

@@ -20,7 +20,7 @@ import (
 
 // Reviewer requests reviews of the API server. *reviews.Reviewer implements it.
 type Reviewer interface {
-	User(ctx context.Context, token string) (authenticationv1.UserInfo, bool, error)
+	User(ctx context.Context, token string, audiences ...string) (authenticationv1.UserInfo, bool, error)
 	Allowed(ctx context.Context, user authenticationv1.UserInfo, right reviews.Attributes) (bool, error)
 }
 

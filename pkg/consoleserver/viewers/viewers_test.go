@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,11 +37,13 @@ type apiServer struct {
 	tokens, access int
 }
 
-func (a *apiServer) User(_ context.Context, token string) (authenticationv1.UserInfo, bool, error) {
+func (a *apiServer) User(_ context.Context, token string, audiences ...string) (authenticationv1.UserInfo, bool, error) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	a.tokens++
-	return authenticationv1.UserInfo{Username: token, Groups: []string{"viewers"}}, token != "wrong", a.failure
+	user, isForConsole := strings.CutPrefix(token, "console:")
+	ok := user != "wrong" && isForConsole == slices.Equal(audiences, []string{Audience})
+	return authenticationv1.UserInfo{Username: user, Groups: []string{"viewers"}}, ok, a.failure
 }
 
 func (a *apiServer) Allowed(_ context.Context, user authenticationv1.UserInfo, right reviews.Attributes) (bool, error) {
@@ -63,7 +66,9 @@ func ofCluster(user, right string) bool {
 	case user == "admin", right == "list clustermanagementaddons":
 		return true
 	case user == "tenant":
-		return right == "list managedclusteraddons cluster0010" || right == "get managedclusters  cluster0010" || right == "list managedclusterfacts cluster0010"
+		return slices.Contains([]string{
+			"list managedclusteraddons cluster0010", "get managedclusters  cluster0010", "list managedclusterfacts cluster0010",
+		}, right)
 	default:
 		return false
 	}
@@ -128,14 +133,19 @@ func TestViewersGetWhatTheirRightsAllow(t *testing.T) {
 		status      int
 		contains    string
 	}{
-		"no token":               {"", "/api/events", http.StatusUnauthorized, "sign in"},
-		"a wrong token":          {"wrong", "/api/events", http.StatusUnauthorized, "does not accept this token"},
-		"no rights":              {"stranger", "/api/events", http.StatusForbidden, "You may see no managed cluster of this hub: you need the right to list managedclusteraddons"},
-		"no rights, for data":    {"stranger", "/api/graph", http.StatusForbidden, "list managedclusteraddons"},
-		"all rights":             {"admin", "/api/events", http.StatusOK, "cluster0007"},
-		"a cluster":              {"tenant", "/api/events", http.StatusOK, `"clusters":1,`},
-		"its details":            {"tenant", "/api/cluster?name=cluster0010", http.StatusOK, "managed-serviceaccount"},
-		"the details of another": {"tenant", "/api/cluster?name=cluster0007", http.StatusNotFound, "no such managed cluster"},
+		"no token":      {"", "/api/events", http.StatusUnauthorized, "sign in"},
+		"a wrong token": {"wrong", "/api/events", http.StatusUnauthorized, "does not accept this token"},
+		"no rights": {
+			"stranger", "/api/events", http.StatusForbidden,
+			"You may see no managed cluster of this hub: you need the right to list managedclusteraddons",
+		},
+		"no rights, for data":     {"stranger", "/api/graph", http.StatusForbidden, "list managedclusteraddons"},
+		"all rights":              {"admin", "/api/events", http.StatusOK, "cluster0007"},
+		"a token for the console": {"console:tenant", "/api/events", http.StatusOK, `"clusters":1,`},
+		"a wrong one":             {"console:wrong", "/api/events", http.StatusUnauthorized, "does not accept this token"},
+		"a cluster":               {"tenant", "/api/events", http.StatusOK, `"clusters":1,`},
+		"its details":             {"tenant", "/api/cluster?name=cluster0010", http.StatusOK, "managed-serviceaccount"},
+		"the details of another":  {"tenant", "/api/cluster?name=cluster0007", http.StatusNotFound, "no such managed cluster"},
 	} {
 		if status, body := s.get(t, test.token, test.path); status != test.status || !strings.Contains(body, test.contains) {
 			t.Errorf("%s: status %d, %.300s; want %d with %q", name, status, body, test.status, test.contains)
@@ -151,8 +161,8 @@ func TestOtherClustersChangeNothing(t *testing.T) {
 	content.AddOns[len(content.AddOns)-1].Namespace, content.AddOns[len(content.AddOns)-1].Name = "cluster0007", "only-elsewhere"
 	// An add-on of the viewer's cluster whose agent runs on another one, and the other way round.
 	for i := range content.AddOns {
-		if addOn := &content.AddOns[i]; addOn.Name == "permission-user" && (addOn.Namespace == "cluster0010" || addOn.Namespace == "cluster0011") {
-			other := map[string]string{"cluster0010": "cluster0011", "cluster0011": "cluster0010"}[addOn.Namespace]
+		other := map[string]string{"cluster0010": "cluster0011", "cluster0011": "cluster0010"}[content.AddOns[i].Namespace]
+		if addOn := &content.AddOns[i]; addOn.Name == "permission-user" && other != "" {
 			addOn.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: other}
 		}
 	}

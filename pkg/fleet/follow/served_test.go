@@ -34,7 +34,8 @@ func TestListsThatAreNotServedAreLeftOut(t *testing.T) {
 	hub := fake.NewClientBuilder().WithScheme(scheme(t)).WithInterceptorFuncs(interceptor.Funcs{
 		List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			switch list.(type) {
-			case *dependencyv1alpha1.AddOnDependencyPolicyList, *dependencyv1alpha1.AddOnInstallationList, *dependencyv1alpha1.ManagedClusterFactsList:
+			case *dependencyv1alpha1.AddOnDependencyPolicyList, *dependencyv1alpha1.AddOnInstallationList,
+				*dependencyv1alpha1.ManagedClusterFactsList:
 				return refused
 			}
 			return hub.List(ctx, list, options...)
@@ -52,7 +53,7 @@ func TestListsThatAreNotServedAreLeftOut(t *testing.T) {
 
 // TestWatchedListHasItsNamespaces tests that a list of a namespace comes from the watch of all namespaces.
 func TestWatchedListHasItsNamespaces(t *testing.T) {
-	reads := 0
+	reads, placed := 0, 0
 	builder := fake.NewClientBuilder().WithScheme(scheme(t)).WithInterceptorFuncs(interceptor.Funcs{
 		List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			reads++
@@ -60,10 +61,10 @@ func TestWatchedListHasItsNamespaces(t *testing.T) {
 		},
 	})
 	for _, namespace := range []string{"a", "b", "b"} {
-		builder = builder.WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("p", reads)}})
-		reads++
+		name := fmt.Sprint("p", placed)
+		builder = builder.WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+		placed++
 	}
-	reads = 0
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	watched, err := Start(ctx, listing{builder.Build()}, []Watched{{List: &clusterv1beta1.PlacementList{}}}, 1)

@@ -41,7 +41,8 @@ func twoClusters(t *testing.T, spec string) Content {
 		facts.Spec.APIs = []dependencyv1alpha1.APIRequest{{API: dependencyv1alpha1.API{Kind: "Thing"}}}
 		facts.Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API{Kind: "Thing"}, Served: metav1.ConditionTrue}}
 		content.Facts = append(content.Facts, facts)
-		content.Installations = append(content.Installations, dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "x"}})
+		installation := dependencyv1alpha1.AddOnInstallation{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "x"}}
+		content.Installations = append(content.Installations, installation)
 	}
 	return content
 }
@@ -49,7 +50,8 @@ func twoClusters(t *testing.T, spec string) Content {
 // everything are the permissions of a user who may read all of these clusters.
 func everything(clusters ...string) Permissions {
 	user := Permissions{
-		Policies: true, Templates: true, Configs: true, Placements: true, Decisions: true, Facts: true, Installations: true, OCM: true, Manager: true,
+		Policies: true, Templates: true, Configs: true, Placements: true, Decisions: true,
+		Facts: true, Installations: true, OCM: true, Manager: true,
 	}
 	if len(clusters) > 0 {
 		user.Clusters = sets.New(clusters...)
@@ -89,7 +91,9 @@ func TestPermitLeavesOutKinds(t *testing.T) {
 		take func(*Permissions)
 		left func(Content) bool
 	}{
-		"policies":      {func(p *Permissions) { p.Policies = false }, func(c Content) bool { return c.Policies != nil || c.PoliciesUnread == "" }},
+		"policies": {
+			func(p *Permissions) { p.Policies = false }, func(c Content) bool { return c.Policies != nil || c.PoliciesUnread == "" },
+		},
 		"templates":     {func(p *Permissions) { p.Templates = false }, func(c Content) bool { return c.Templates != nil }},
 		"configs":       {func(p *Permissions) { p.Configs = false }, func(c Content) bool { return c.Configs != nil }},
 		"placements":    {func(p *Permissions) { p.Placements = false }, func(c Content) bool { return c.Placements != nil || c.PlacementsRead }},
@@ -97,7 +101,10 @@ func TestPermitLeavesOutKinds(t *testing.T) {
 		"facts":         {func(p *Permissions) { p.Facts = false }, func(c Content) bool { return c.Facts != nil }},
 		"installations": {func(p *Permissions) { p.Installations = false }, func(c Content) bool { return c.Installations != nil }},
 		"OCM":           {func(p *Permissions) { p.OCM = false }, func(c Content) bool { return c.OCMVersion != "" || c.OCMVersionUnread == "" }},
-		"manager":       {func(p *Permissions) { p.Manager = false }, func(c Content) bool { return c.RunsLifecycle() || c.Policy() != evaluation.OfflineHold }},
+		"manager": {
+			func(p *Permissions) { p.Manager = false },
+			func(c Content) bool { return c.RunsLifecycle() || c.Policy() != evaluation.OfflineHold },
+		},
 	} {
 		content := twoClusters(t, "dependencies: []")
 		if !test.left(content.Permit(everything())) {

@@ -11,7 +11,7 @@ import (
 // Name and meaning of the metric that every process has.
 const (
 	NameBuildInfo = "interlock_build_info"
-	HelpBuildInfo = "1, with the component (addon-manager, webhook or addon-agent), its version and that of Go."
+	HelpBuildInfo = "1, with the component (addon-manager, webhook, console or addon-agent), its version and that of Go."
 )
 
 // RegisterBuildInfo registers the metric. It panics if the name is taken, which only a

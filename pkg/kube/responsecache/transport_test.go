@@ -18,7 +18,7 @@ func TestResponsesAreKept(t *testing.T) {
 		if r.URL.Path == "/broken" {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
-		fmt.Fprint(w, r.URL.Path, " ", requests)
+		_, _ = io.WriteString(w, fmt.Sprint(r.URL.Path, " ", requests))
 	}))
 	defer server.Close()
 	now := clocktesting.NewFakePassiveClock(time.Now())

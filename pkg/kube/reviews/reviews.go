@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -49,15 +50,20 @@ func BearerToken(request *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// User returns the user that a token authenticates. The bool is false if the API server does not accept the token.
-func (r *Reviewer) User(ctx context.Context, token string) (authenticationv1.UserInfo, bool, error) {
+// User returns the user that a token authenticates. The bool is false if the API server does not accept the token. The token must be for
+// one of the audiences. Without any, it must be for the API server.
+func (r *Reviewer) User(ctx context.Context, token string, audiences ...string) (authenticationv1.UserInfo, bool, error) {
 	review, err := r.tokens.Create(ctx, &authenticationv1.TokenReview{
-		Spec: authenticationv1.TokenReviewSpec{Token: token},
+		Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: audiences},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return authenticationv1.UserInfo{}, false, fmt.Errorf("review a token: %w", err)
 	}
-	return review.Status.User, review.Status.Authenticated, nil
+	// An API server that does not support audiences returns none.
+	isFor := len(audiences) == 0 || slices.ContainsFunc(review.Status.Audiences, func(audience string) bool {
+		return slices.Contains(audiences, audience)
+	})
+	return review.Status.User, review.Status.Authenticated && isFor, nil
 }
 
 // Attributes are a right: either on a resource, or on a path.

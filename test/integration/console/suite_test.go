@@ -71,7 +71,9 @@ rules:
 	registration.Spec.Requirements = &addonv1alpha1.AddonRequirements{OCM: ">= 0.1"}
 	registration.Spec.Dependencies = []addonv1alpha1.AddonDependency{{Name: "tunnel", Type: addonv1alpha1.DependencyTypeRequired}, {
 		Name: "of-the-hub", Type: addonv1alpha1.DependencyTypeOptional,
-		API: &addonv1alpha1.DependencyAPI{AddonAPI: addonv1alpha1.AddonAPI{Group: "apps", Kind: "Deployment"}, ServedBy: addonv1alpha1.APIServerHub},
+		API: &addonv1alpha1.DependencyAPI{
+			AddonAPI: addonv1alpha1.AddonAPI{Group: "apps", Kind: "Deployment"}, ServedBy: addonv1alpha1.APIServerHub,
+		},
 	}}
 	Expect(admin.Create(ctx, registration)).To(Succeed())
 	for _, name := range []string{"cluster1", "cluster2", "cluster3"} {
@@ -142,7 +144,8 @@ func start(ctx context.Context, flags ...string) served {
 	GinkgoHelper()
 	s := served{address: "https://" + testenv.FreeAddress().String(), probes: "http://" + testenv.FreeAddress().String()}
 	s.Session = setup.Run(manager, append([]string{
-		"console", "--kubeconfig", login.Kubeconfig, "--log-format=json", "--namespace", namespace, "--review-interval=1s", "--metrics-bind-address=0",
+		"console", "--kubeconfig", login.Kubeconfig, "--log-format=json", "--namespace", namespace,
+		"--review-interval=1s", "--metrics-bind-address=0",
 		"--console-bind-address", s.address[len("https://"):], "--health-probe-bind-address", s.probes[len("http://"):],
 	}, flags...)...)
 	Eventually(s.probe(ctx, "/readyz")).WithTimeout(30 * time.Second).Should(Equal(http.StatusOK))

@@ -25,12 +25,12 @@ var browser = &http.Client{Transport: &http.Transport{
 	TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // no authority has signed it
 }}
 
-// signUp makes a service account, and returns its token.
-func signUp(ctx context.Context, name string) string {
+// signUp makes a service account, and returns its token for the API server, or for other audiences.
+func signUp(ctx context.Context, name string, audiences ...string) string {
 	GinkgoHelper()
 	user := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "viewers", Name: name}}
 	Expect(admin.Create(ctx, user)).To(Succeed())
-	request := &authenticationv1.TokenRequest{}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}
 	Expect(admin.SubResource("token").Create(ctx, user, request)).To(Succeed())
 	return request.Status.Token
 }
@@ -71,7 +71,8 @@ var listRegistrations = rbacv1.PolicyRule{
 func grantClusters(ctx context.Context, name string, clusters ...string) {
 	GinkgoHelper()
 	grant(ctx, name, listRegistrations, rbacv1.PolicyRule{
-		APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclusters"}, ResourceNames: clusters, Verbs: []string{"get"},
+		APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclusters"}, ResourceNames: clusters,
+		Verbs: []string{"get"},
 	})
 	for _, cluster := range clusters {
 		Expect(admin.Create(ctx, &rbacv1.Role{

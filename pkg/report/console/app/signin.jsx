@@ -18,7 +18,7 @@ export function SignIn() {
       {reason ? <p role="alert" id="refused" class="notice urgent">{reason}</p> : null}
       <p><label for="token">Token</label><br />
         <input id="token" ref={field} type="password" autocomplete="off" required aria-describedby={reason ? "help refused" : "help"} /> <button>Sign in</button></p>
-      <p id="help" class="quiet">A service account has one: <code>kubectl create token NAME -n NAMESPACE --duration=1h</code>. If the hub knows your users by OpenID Connect, an ID token is one, too. The token stays in this tab until you close it.</p>
+      <p id="help" class="quiet">A service account has one: <code>kubectl create token NAME -n NAMESPACE --duration=1h --audience=interlock-console</code>. If the hub knows your users by OpenID Connect, an ID token is one, too. The token stays in this tab until you close it.</p>
     </form>
   );
 }
