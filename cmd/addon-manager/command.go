@@ -193,6 +193,16 @@ const gcPercent = 30
 // with it and 19% without.
 const heapFloor = 32 << 20
 
+// tuneCollections sets when collections start, unless GOGC does. The function that it returns ends that.
+func tuneCollections() func() {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	debug.SetGCPercent(gcPercent)
+	floor := make([]byte, heapFloor)
+	return func() { runtime.KeepAlive(floor) }
+}
+
 // setNamespaces sets the namespaces of the lease and of the webhook. Without an election, the lease only shows the webhook that an
 // addon-manager runs.
 func (o *options) setNamespaces() {
@@ -207,11 +217,7 @@ func (o *options) setNamespaces() {
 }
 
 func (o *options) run(ctx context.Context) error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-		floor := make([]byte, heapFloor)
-		defer runtime.KeepAlive(floor)
-	}
+	defer tuneCollections()()
 	restConfig, err := cmdline.RestConfig(o.kubeconfig)
 	if err != nil {
 		return cmdline.UsageError(fmt.Errorf("--kubeconfig=%q: %w", o.kubeconfig, err))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,9 +126,7 @@ func (o *consoleOptions) validate() error {
 
 func (o *consoleOptions) run(ctx context.Context) error {
 	o.log.Start(os.Stderr)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	defer tuneCollections()()
 	restConfig, err := cmdline.RestConfig(o.kubeconfig)
 	if err != nil {
 		return cmdline.UsageError(fmt.Errorf("--kubeconfig=%q: %w", o.kubeconfig, err))
