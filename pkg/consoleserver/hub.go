@@ -27,7 +27,8 @@ const (
 	burst = 300
 )
 
-// trouble is what viewers see while the hub cannot be watched. The log has the reason, which may name objects that not all of them may see.
+// trouble is the reason that viewers see while the hub cannot be watched. The log has the error, which may name objects that not all of
+// them may see.
 const trouble = "it does not respond, or refuses; the log of the console has the reason"
 
 // keeper keeps the fleet current.

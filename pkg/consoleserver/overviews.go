@@ -24,7 +24,7 @@ func (o overviews) options(part *snapshot.Snapshot) overview.Options {
 	return options
 }
 
-// notes returns sentences about what is left out because of the rights of the viewer, where verdicts depend on it.
+// notes returns sentences about objects that verdicts depend on, and that are left out because of the rights of the viewer.
 func notes(part *snapshot.Snapshot) []string {
 	var notes []string
 	for _, note := range []struct {

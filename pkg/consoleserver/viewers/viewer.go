@@ -26,32 +26,32 @@ const (
 	reviewInterval = 60 * time.Millisecond
 )
 
-// known has the viewers by their identities.
-type known struct {
+// registry has the viewers by their identities.
+type registry struct {
 	options Options
 	mutex   sync.Mutex
 	viewers *cache.LRUExpireCache
 }
 
-func newKnown(options Options) *known {
-	return &known{options: options, viewers: cache.NewLRUExpireCacheWithClock(maxViewers, options.Clock)}
+func newRegistry(options Options) *registry {
+	return &registry{options: options, viewers: cache.NewLRUExpireCacheWithClock(maxViewers, options.Clock)}
 }
 
 // viewer returns the viewer that is this user. Users with the same name and other groups are other viewers.
-func (k *known) viewer(user authenticationv1.UserInfo) *viewer {
+func (r *registry) viewer(user authenticationv1.UserInfo) *viewer {
 	encoded, err := json.Marshal(user)
 	if err != nil {
 		panic(err) // strings have an encoding
 	}
 	key := sha256.Sum256(encoded)
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	found, _ := k.viewers.Get(key)
-	kept, ok := found.(*viewer)
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	entry, _ := r.viewers.Get(key)
+	kept, ok := entry.(*viewer)
 	if !ok {
-		kept = &viewer{options: k.options, user: user, rights: map[access.Right]reviewed{}}
+		kept = &viewer{options: r.options, user: user, rights: map[access.Right]reviewed{}}
 	}
-	k.viewers.Add(key, kept, keptFor)
+	r.viewers.Add(key, kept, keptFor)
 	return kept
 }
 
@@ -78,7 +78,7 @@ type viewer struct {
 	clusters int
 }
 
-// permissions returns what the viewer may see of a fleet of these managed clusters. Its error is *access.Denied, or a failure.
+// permissions returns the parts of a fleet of these managed clusters that the viewer may see. Its error is *access.Denied, or a failure.
 func (v *viewer) permissions(ctx context.Context, clusters []string) (snapshot.Permissions, error) {
 	v.deciding.Lock()
 	defer v.deciding.Unlock()

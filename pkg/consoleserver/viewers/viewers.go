@@ -36,9 +36,9 @@ type Options struct {
 
 // Viewers admits viewers.
 type Viewers struct {
-	options Options
-	tokens  *tokens
-	known   *known
+	options  Options
+	tokens   *tokens
+	registry *registry
 
 	mutex sync.Mutex
 	// views has the views by their permissions.
@@ -57,7 +57,7 @@ const maxViews = 64
 
 // New returns an admission without viewers.
 func New(options Options) *Viewers {
-	return &Viewers{options: options, tokens: newTokens(options), known: newKnown(options), views: map[string]*view{}}
+	return &Viewers{options: options, tokens: newTokens(options), registry: newRegistry(options), views: map[string]*view{}}
 }
 
 var _ console.Viewers = &Viewers{}
@@ -93,7 +93,7 @@ func (v *Viewers) Admit(r *http.Request) (console.Admission, error) {
 	if hub == nil {
 		return console.Admission{}, refuse(http.StatusServiceUnavailable, "the fleet has not been read yet")
 	}
-	permitted, err := v.known.viewer(user).permissions(r.Context(), hub.Names())
+	permitted, err := v.registry.viewer(user).permissions(r.Context(), hub.Names())
 	if denied := (*access.Denied)(nil); errors.As(err, &denied) {
 		return console.Admission{}, refuse(http.StatusForbidden, denied.Error())
 	}
