@@ -97,8 +97,10 @@ type RootCause struct {
 	Repair *Repair `json:"repair,omitempty"`
 	// Providers are registered add-ons that provide an API that is not served.
 	Providers []string `json:"providers,omitempty"`
-	// First is the victim that was broken first.
-	First cause.Victim `json:"first,omitzero"`
+	// Began is when the dependency itself became unavailable, and Effects when add-ons that need it became Degraded. They are zero where
+	// that is not known.
+	Began   cause.Onset `json:"began,omitzero"`
+	Effects cause.Onset `json:"effects,omitzero"`
 	// Shared are traits of the affected clusters that most other clusters with the same
 	// add-ons do not have.
 	Shared []cause.Common `json:"shared,omitempty"`
@@ -152,7 +154,8 @@ func (f *finder) finish(repair func(*RootCause) *Repair) *RootCauses {
 			Stopped:   explanation.Stopped,
 			Unset:     f.unset.Has(ranked.Cause),
 			Providers: explanation.Providers,
-			First:     ranked.First(),
+			Began:     cause.FindOnset(f.began[ranked.Cause]),
+			Effects:   effectsOf(ranked.Victims),
 		}
 		item.Shared, item.Others = f.shared(&ranked, clusters)
 		f.setRanges(&item)
@@ -176,6 +179,8 @@ type finder struct {
 	unset sets.Set[cause.Cause]
 	// ranges are the failing ranges of each cause, by their texts.
 	ranges map[cause.Cause]map[string]*failingRange
+	// began has the moments at which the dependencies became unavailable, by cause.
+	began  map[cause.Cause][]cause.Moment
 	traits map[string]cause.Traits
 	// installed are the clusters of each add-on, ascending.
 	installed map[string][]string
@@ -189,6 +194,7 @@ func newFinder(taken time.Time) *finder {
 		installed: map[string][]string{},
 		unset:     sets.New[cause.Cause](),
 		ranges:    map[cause.Cause]map[string]*failingRange{},
+		began:     map[cause.Cause][]cause.Moment{},
 	}
 }
 
@@ -248,6 +254,9 @@ func (f *finder) addCluster(view clusterView, filter Filter) {
 		for _, path := range paths {
 			root := path.Root().Cause()
 			f.ranking.Add(root, cause.Victim{Cluster: cluster, AddOn: addOn.Name, Since: degradedSince(addOn)})
+			if root.Verdict == evaluation.NotAvailable {
+				f.began[root] = append(f.began[root], cause.Moment{Cluster: cluster, Time: unavailableSince(view.addOn(root.AddOn))})
+			}
 			f.addRanges(root, path.Root().AddOn, cluster, findings(path.Root().AddOn))
 			if variables, _ := path.Root().Finding.Settings(); settings.Lacking(variables) != "" {
 				f.unset.Insert(root)
@@ -358,16 +367,6 @@ func failingOptional(addOn string, findings []evaluation.Finding) []cause.Cause 
 		}
 	}
 	return failing
-}
-
-// degradedSince returns the time when addon-manager set Degraded to True. It returns a zero time if Degraded reports no failing
-// dependency.
-func degradedSince(addOn *addonv1alpha1.ManagedClusterAddOn) time.Time {
-	degraded := fleet.Degraded(addOn)
-	if !isFailure(degraded) {
-		return time.Time{}
-	}
-	return degraded.LastTransitionTime.UTC()
 }
 
 func message(finding *evaluation.Finding) string {

@@ -92,12 +92,10 @@ func (t *Tally) fleetCause(
 		Reason: fleetName(tallied.Reason), Cycle: text.Cut(text.OneLine(tallied.Cycle), maxFleetTitle),
 		Message: fleetText(explanation.Message), Stored: explanation.Stored, Stopped: explanation.Stopped, Unset: tallied.unset,
 		Clusters: count(tallied.affected), AddOns: number(tallied.victims),
+		Began: fleetOnset(tallied.began), Effects: fleetOnset(tallied.effects),
 	}
 	for _, provider := range explanation.Providers[:min(len(explanation.Providers), dependencyv1alpha1.MaxFleetProviders)] {
 		entry.Providers = append(entry.Providers, fleetName(provider))
-	}
-	if first := tallied.first; !first.Since.IsZero() {
-		entry.Since, entry.FirstCluster = &metav1.Time{Time: first.Since}, fleetName(first.Cluster)
 	}
 	names := slices.SortedFunc(maps.Keys(tallied.addOns), func(a, b string) int {
 		return cmp.Or(cmp.Compare(tallied.addOns[b], tallied.addOns[a]), strings.Compare(a, b))

@@ -171,7 +171,7 @@ func causesOf(causes *report.RootCauses) string {
 		for _, victim := range item.Victims {
 			names[victim.AddOn]++
 		}
-		lines = append(lines, fmt.Sprint(item.String(), len(item.Clusters()), len(item.Victims), item.First.Cluster, item.First.Since.Unix(),
+		lines = append(lines, fmt.Sprint(item.String(), len(item.Clusters()), len(item.Victims), fmt.Sprint(item.Began), fmt.Sprint(item.Effects),
 			item.Others, item.Shared[:min(len(item.Shared), dependencyv1alpha1.MaxFleetTraits)], item.Stored, item.Stopped, item.Unset,
 			len(names), item.Message == ""))
 	}
@@ -182,15 +182,11 @@ func fleetCausesOf(r *report.FleetReport) string {
 	var lines []string
 	for i := range r.RootCauses {
 		item := &r.RootCauses[i]
-		since := time.Time{}
-		if item.Since != nil {
-			since = item.Since.Time
-		}
 		var shared []string
 		for _, trait := range item.Shared {
 			shared = append(shared, fmt.Sprint(trait))
 		}
-		lines = append(lines, fmt.Sprint(item.Title, item.Clusters, item.AddOns, item.FirstCluster, since.Unix(), item.OtherClusters,
+		lines = append(lines, fmt.Sprint(item.Title, item.Clusters, item.AddOns, fmt.Sprint(report.StoredOnset(item.Began)), fmt.Sprint(report.StoredOnset(item.Effects)), item.OtherClusters,
 			shared, item.Stored, item.Stopped, item.Unset, len(item.Victims)+int(item.OtherVictims), item.Message == ""))
 	}
 	return strings.Join(lines, "\n")

@@ -31,8 +31,9 @@ type ClusterState struct {
 type timedState struct {
 	// state is an addOnState in JSON.
 	state unique.Handle[string]
-	// since is the time at which the add-on became Degraded, and waits the time at which its wait began, in seconds.
-	since, waits int64
+	// since is the time at which the add-on became Degraded, unavailable the time at which it became unavailable, and waits the time at which
+	// its wait began, in seconds.
+	since, unavailable, waits int64
 }
 
 // addOnState is the state of an add-on on a managed cluster without times.
@@ -107,6 +108,7 @@ func (v View) addOnStates() ([]addOnState, []timedState) {
 	for i, addOn := range v.AddOns {
 		indexes[addOn.Name] = i
 		states[i] = addOnState{AddOn: addOn.Name, Removing: addOn.DeletionTimestamp != nil}
+		times[i].unavailable = seconds(unavailableSince(addOn))
 		for _, finding := range v.findings[addOn.Name] {
 			states[i].Edges = append(states[i].Edges, edgeState{edgeKey{finding.Name(), finding.Type()}, finding.Verdict})
 		}

@@ -65,15 +65,20 @@ type talliedCause struct {
 	victims int
 	addOns  map[string]int
 	unset   bool
-	first   cause.Victim
+	// began and effects are as in RootCause.
+	began, effects cause.Onset
 	// affected are the affected clusters, ascending.
 	affected []affectedCluster
 	// examples are the names of some clusters. The message is from the first cluster.
 	examples []string
 }
 
-// affectedCluster is a cluster with a victim. explains is higher if the message on the edge there explains more.
-type affectedCluster struct{ cluster, explains int }
+// affectedCluster is a cluster with a victim. explains is higher if the message on the edge there explains more. unavailable is when the
+// dependency became unavailable there, and degraded when the first victim became Degraded, in seconds.
+type affectedCluster struct {
+	cluster, explains     int
+	unavailable, degraded int64
+}
 
 // talliedWait is a wait with its clusters.
 type talliedWait struct {
@@ -98,7 +103,7 @@ func Count(states []ClusterState) (*Tally, error) {
 		installed:   map[string][]int{},
 	}
 	ordered := slices.SortedFunc(slices.Values(states), func(a, b ClusterState) int { return cmp.Compare(a.name, b.name) })
-	decoded := map[unique.Handle[string]]*addOnState{}
+	decode := stateDecoder()
 	for index := range ordered {
 		cluster := &ordered[index]
 		t.clusters = append(t.clusters, cluster.name)
@@ -107,20 +112,43 @@ func Count(states []ClusterState) (*Tally, error) {
 		} else {
 			t.reach.add(cluster.lost)
 		}
+		addOns, unavailable, err := decode(cluster)
+		if err != nil {
+			return nil, err
+		}
+		for i, state := range addOns {
+			t.add(index, !cluster.lost && !cluster.detached, cluster.addOns[i], state)
+			for j := range state.Fails {
+				t.addCause(index, cluster.addOns[i].since, unavailable[state.Fails[j].Cause.AddOn], state.AddOn, &state.Fails[j])
+			}
+		}
+	}
+	t.rank()
+	return t, nil
+}
+
+// stateDecoder returns a function that returns the states of the add-ons on a managed cluster, and the times at which those that are not
+// available became unavailable, by name. It decodes equal states once.
+func stateDecoder() func(cluster *ClusterState) ([]*addOnState, map[string]int64, error) {
+	decoded := map[unique.Handle[string]]*addOnState{}
+	return func(cluster *ClusterState) ([]*addOnState, map[string]int64, error) {
+		states, unavailable := make([]*addOnState, 0, len(cluster.addOns)), map[string]int64{}
 		for _, timed := range cluster.addOns {
 			state := decoded[timed.state]
 			if state == nil {
 				state = &addOnState{}
 				if err := json.Unmarshal([]byte(timed.state.Value()), state); err != nil {
-					return nil, fmt.Errorf("decode the state of an add-on on cluster %s: %w", cluster.name, err)
+					return nil, nil, fmt.Errorf("decode the state of an add-on on cluster %s: %w", cluster.name, err)
 				}
 				decoded[timed.state] = state
 			}
-			t.add(index, !cluster.lost && !cluster.detached, timed, state)
+			states = append(states, state)
+			if timed.unavailable != 0 {
+				unavailable[state.AddOn] = timed.unavailable
+			}
 		}
+		return states, unavailable, nil
 	}
-	t.rank()
-	return t, nil
 }
 
 // add counts an add-on on a managed cluster. An add-on on a cluster that does not count only has verdicts and waits.
@@ -138,9 +166,6 @@ func (t *Tally) add(cluster int, counts bool, timed timedState, state *addOnStat
 		}
 		t.edges[key][edge.Verdict]++
 	}
-	for i := range state.Fails {
-		t.addCause(cluster, timed, state.AddOn, &state.Fails[i])
-	}
 	for _, unexplained := range state.Unexplained {
 		if t.unexplained[unexplained] == nil {
 			t.unexplained[unexplained] = &talliedState{addOn: state.AddOn, cluster: t.clusters[cluster]}
@@ -152,8 +177,8 @@ func (t *Tally) add(cluster int, counts bool, timed timedState, state *addOnStat
 	}
 }
 
-// addCause counts a victim of a cause.
-func (t *Tally) addCause(cluster int, timed timedState, addOn string, failed *failedState) {
+// addCause counts a victim of a cause. The victim became Degraded, and the dependency unavailable, at these times.
+func (t *Tally) addCause(cluster int, degraded, unavailable int64, addOn string, failed *failedState) {
 	tallied := t.causes[failed.Cause]
 	if tallied == nil {
 		tallied = &talliedCause{Cause: failed.Cause, title: failed.Cause.String(), addOns: map[string]int{}}
@@ -162,9 +187,8 @@ func (t *Tally) addCause(cluster int, timed timedState, addOn string, failed *fa
 	tallied.victims++
 	tallied.addOns[addOn]++
 	tallied.unset = tallied.unset || failed.Unset
-	since := timeOf(timed.since)
-	if !since.IsZero() && (tallied.first.Since.IsZero() || since.Before(tallied.first.Since)) {
-		tallied.first = cause.Victim{Cluster: t.clusters[cluster], AddOn: addOn, Since: since}
+	if failed.Cause.Verdict != evaluation.NotAvailable {
+		unavailable = 0
 	}
 	explains := 0
 	switch {
@@ -175,9 +199,10 @@ func (t *Tally) addCause(cluster int, timed timedState, addOn string, failed *fa
 	}
 	if last := len(tallied.affected) - 1; last >= 0 && tallied.affected[last].cluster == cluster {
 		tallied.affected[last].explains = max(tallied.affected[last].explains, explains)
+		tallied.affected[last].degraded = earlier(tallied.affected[last].degraded, degraded)
 		return
 	}
-	tallied.affected = append(tallied.affected, affectedCluster{cluster, explains})
+	tallied.affected = append(tallied.affected, affectedCluster{cluster: cluster, explains: explains, unavailable: unavailable, degraded: degraded})
 }
 
 // addWait counts a wait.
@@ -205,19 +230,21 @@ func (t *Tally) rank() {
 	})
 	chosen := map[string]bool{}
 	for _, tallied := range t.ranking[:min(len(t.ranking), dependencyv1alpha1.MaxFleetCauses)] {
+		tallied.findOnsets(t.clusters)
 		tallied.chooseExamples(t.clusters, chosen)
 	}
 }
 
 // chooseExamples chooses clusters whose message explains most. Then it prefers clusters that are examples of other causes, because the
-// plugin reads all examples, and the cluster on which the first victim became Degraded.
+// plugin reads all examples, and the cluster on which the failure began first.
 func (c *talliedCause) chooseExamples(clusters []string, chosen map[string]bool) {
+	first := cmp.Or(c.began.Cluster, c.effects.Cluster)
 	rank := func(candidate affectedCluster) int {
 		rank := 4 * candidate.explains
 		if chosen[clusters[candidate.cluster]] {
 			rank += 2
 		}
-		if clusters[candidate.cluster] == c.first.Cluster {
+		if clusters[candidate.cluster] == first {
 			rank++
 		}
 		return rank

@@ -192,8 +192,8 @@ func (p *printer) paragraph(item *report.RootCause, todo nextstep.Step, number i
 		{"message", item.ShownMessage()},
 		{"breaks", fmt.Sprintf("%d of %s, %d of %s: %s", len(clusters), text.Count(p.causes.Clusters, "managed cluster"),
 			len(item.Victims), text.Count(p.causes.AddOns, "add-on"), p.victims(item.Victims))},
-		{"since", since(item.First, p.causes.Taken, len(clusters))},
 	}
+	rows = append(rows, onsetRows(item.Began, item.Effects, p.causes.Taken, len(clusters))...)
 	if p.wide {
 		rows = append(rows, [2]string{"on", text.OneLine(strings.Join(clusters, ", "))})
 	}
@@ -254,16 +254,20 @@ func (p *printer) victims(victims []cause.Victim) string {
 	return strings.Join(shown, ", ")
 }
 
-func since(first cause.Victim, now time.Time, clusters int) string {
-	if first.Since.IsZero() {
-		return ""
+// onsetRows returns the rows about when a failure began, and its effects unless they began at once.
+func onsetRows(began, effects cause.Onset, now time.Time, affected int) [][2]string {
+	describe := func(onset cause.Onset) string {
+		if onset.Since.IsZero() {
+			return ""
+		}
+		return fmt.Sprintf("%s, %s ago, %s", onset.Since.Format("2006-01-02 15:04:05 MST"),
+			duration.HumanDuration(now.Sub(onset.Since)), onset.Place(affected))
 	}
-	place := "first on "
-	if clusters == 1 {
-		place = "on "
+	rows := [][2]string{{"since", describe(began)}}
+	if effects != began && !effects.Since.IsZero() {
+		rows = append(rows, [2]string{"effects", "since " + describe(effects)})
 	}
-	return fmt.Sprintf("%s, %s ago, %s%s", first.Since.Format("2006-01-02 15:04:05 MST"),
-		duration.HumanDuration(now.Sub(first.Since)), place, text.Name(first.Cluster))
+	return rows
 }
 
 // printPaths prints the path from the add-on to each cause.

@@ -104,6 +104,7 @@ func storedCauses(stored *report.FleetReport, now time.Time) *report.RootCauses 
 // storedCause returns a cause of a report, with a victim on each example.
 func storedCause(stored *dependencyv1alpha1.FleetCause) report.RootCause {
 	item := report.RootCause{
+		Began: report.StoredOnset(stored.Began), Effects: report.StoredOnset(stored.Effects),
 		Message: stored.Message, Stored: stored.Stored, Stopped: stored.Stopped, Unset: stored.Unset, Providers: stored.Providers,
 	}
 	item.Cause = cause.Cause{
@@ -198,16 +199,12 @@ func (p *printer) repairCommand(item *report.RootCause) string {
 
 // storedParagraph returns the text about a cause of a report.
 func (p *printer) storedParagraph(stored *dependencyv1alpha1.FleetCause, item *report.RootCause, todo nextstep.Step, number int) string {
-	first := cause.Victim{Cluster: stored.FirstCluster}
-	if stored.Since != nil {
-		first.Since = stored.Since.UTC()
-	}
 	rows := [][2]string{
 		{"message", item.ShownMessage()},
 		{"breaks", fmt.Sprintf("%d of %s, %d of %s: %s", stored.Clusters, text.Count(p.causes.Clusters, "managed cluster"),
 			stored.AddOns, text.Count(p.causes.AddOns, "add-on"), storedVictims(stored))},
-		{"since", since(first, p.causes.Taken, int(stored.Clusters))},
 	}
+	rows = append(rows, onsetRows(report.StoredOnset(stored.Began), report.StoredOnset(stored.Effects), p.causes.Taken, int(stored.Clusters))...)
 	for _, shared := range stored.Shared[:min(len(stored.Shared), maxShared)] {
 		rows = append(rows, [2]string{"in common", fmt.Sprintf("%s=%s: %d of %d affected, %d of %d other clusters with the same add-ons",
 			text.Name(shared.Name), text.Name(shared.Value), shared.Affected, stored.Clusters, shared.Others, stored.OtherClusters)})

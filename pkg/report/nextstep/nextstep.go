@@ -2,6 +2,7 @@
 package nextstep
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,10 +55,7 @@ func Find(fleetState *snapshot.Snapshot, item *report.RootCause) Step {
 			return Step{}
 		}
 	}
-	first := clusters[0]
-	if item.First.Cluster != "" {
-		first = item.First.Cluster
-	}
+	first := cmp.Or(item.FirstCluster(), clusters[0])
 	switch {
 	case item.AddOn != "" && item.Verdict == evaluation.NotInstalled:
 		return missing(fleetState, item, clusters)

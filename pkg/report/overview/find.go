@@ -102,9 +102,12 @@ func causeOf(hub *snapshot.Snapshot, item *report.RootCause, step nextstep.Step,
 	cause := Cause{
 		Number: number, Title: safeText(item.String()), Message: item.ShownMessage(),
 		Clusters: len(clusters), AddOns: len(item.Victims), Others: item.Others,
-		Since: item.First.Since, First: text.Name(item.First.Cluster),
+		Since: item.Began.Since, Place: item.Began.Place(len(clusters)),
 		Ranges: safeText(item.RangesText(maxNamed)), Repair: safeText(item.RepairText(maxShared)),
 		Installation: safeText(report.InstallationText(hub, item.AddOn, clusters)), Note: safeText(step.Note),
+	}
+	if item.Effects != item.Began {
+		cause.EffectsSince, cause.EffectsPlace = item.Effects.Since, item.Effects.Place(len(clusters))
 	}
 	counts := map[string]int{}
 	for _, victim := range item.Victims {

@@ -74,9 +74,12 @@ type Cause struct {
 	Victims []Victim `json:"victims"`
 	// OtherVictims is the number of add-ons that Victims leaves out.
 	OtherVictims int `json:"otherVictims,omitempty"`
-	// Since is when the first victim was broken, on the managed cluster First. It is zero if that is not known.
-	Since time.Time `json:"since,omitzero"`
-	First string    `json:"first,omitempty"`
+	// Since is when the dependency itself became unavailable, and Place where it did first. EffectsSince is when the first victim became
+	// Degraded. It is zero if that was at once. Each is zero if it is not known.
+	Since        time.Time `json:"since,omitzero"`
+	Place        string    `json:"place,omitempty"`
+	EffectsSince time.Time `json:"effectsSince,omitzero"`
+	EffectsPlace string    `json:"effectsPlace,omitempty"`
 	// Shared are traits of the affected clusters that most of the Others, the other clusters with the same add-ons, do not have.
 	Shared []Trait `json:"shared,omitempty"`
 	Others int     `json:"others"`

@@ -176,8 +176,22 @@ func TestClusterLeadsToCause(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(o.Causes) != 1 || o.Causes[0].Number != 1 || o.Causes[0].Title != "proxy is not available: Stopped" || o.Causes[0].AddOns != 1 ||
-		!o.Causes[0].Since.Equal(since) || o.Causes[0].First != "cluster1" || len(o.Causes[0].Run) != 1 {
+		!o.Causes[0].Since.Equal(since) || o.Causes[0].Place != "on cluster1" || !o.Causes[0].EffectsSince.IsZero() || len(o.Causes[0].Run) != 1 {
 		t.Errorf("%+v", o.Causes)
+	}
+}
+
+// TestCauseBeganBeforeItsEffects tests that the time of a cause is that of the dependency, and not that of its dependents.
+func TestCauseBeganBeforeItsEffects(t *testing.T) {
+	o := find(mixedfleet.Content(1000))
+	stopped, missing := o.Causes[0], o.Causes[1]
+	began := fixture.Earlier.Add(-11 * time.Minute)
+	if !stopped.Since.Equal(began) || stopped.Place != "on all at once" || !stopped.EffectsSince.Equal(fixture.Earlier.Time) ||
+		stopped.EffectsPlace != "on all at once" {
+		t.Errorf("%+v", stopped)
+	}
+	if !missing.Since.IsZero() || missing.Place != "" || !missing.EffectsSince.Equal(fixture.Earlier.Time) {
+		t.Errorf("it is not known since when an add-on is missing: %+v", missing)
 	}
 }
 

@@ -85,7 +85,7 @@ var _ = Describe("The report on the fleet", func() {
 		Eventually(causeOn(base)).WithTimeout(2 * interval).Should(HaveValue(And(
 			HaveField("Clusters", BeEquivalentTo(1)), HaveField("AddOns", BeEquivalentTo(1)), HaveField("Examples", ConsistOf(cluster)),
 			HaveField("Verdict", "NotAvailable"), HaveField("Reason", leaseStale))))
-		Eventually(causeOn(base)).WithTimeout(2 * interval).Should(HaveField("FirstCluster", cluster))
+		Eventually(causeOn(base)).WithTimeout(2 * interval).Should(HaveField("Effects.FirstCluster", cluster))
 		Eventually(agrees).WithTimeout(2 * interval).Should(Succeed())
 		Expect(must(fleetReport).Observed.Sub(before.Time)).To(BeNumerically(">=", interval-time.Second))
 

@@ -242,14 +242,13 @@ type FleetCause struct {
 	// +kubebuilder:validation:Minimum=1
 	AddOns int32 `json:"addOns,omitempty"`
 
-	// since is the time at which the first of these add-ons became Degraded. It is missing where it is not known.
+	// began is when the dependency itself became unavailable: when its condition Available changed. It is missing where that is not known.
 	// +optional
-	Since *metav1.Time `json:"since,omitempty"`
+	Began *FleetOnset `json:"began,omitempty"`
 
-	// firstCluster is the managed cluster of that add-on.
+	// effects is when the first of these add-ons became Degraded. It is missing where that is not known.
 	// +optional
-	// +kubebuilder:validation:MaxLength=256
-	FirstCluster string `json:"firstCluster,omitempty"`
+	Effects *FleetOnset `json:"effects,omitempty"`
 
 	// victims are the names of these add-ons, each with its number of clusters, in descending order of the number. The list
 	// has the first 10 of them.
@@ -281,6 +280,24 @@ type FleetCause struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	OtherClusters int32 `json:"otherClusters,omitempty"`
+}
+
+// FleetOnset is the time at which something began to fail on the first managed clusters.
+type FleetOnset struct {
+	// since is the earliest time on an affected managed cluster.
+	// +required
+	Since metav1.Time `json:"since,omitzero"`
+
+	// firstCluster is the first of the managed clusters with that time, by name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	FirstCluster string `json:"firstCluster,omitempty"`
+
+	// clusters is the number of managed clusters with that time.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Clusters int32 `json:"clusters,omitempty"`
 }
 
 // FleetVictim is an add-on that a root cause breaks.

@@ -167,14 +167,3 @@ func (r *Ranked) Clusters() []string {
 	}
 	return slices.Compact(names)
 }
-
-// First returns the victim that was broken first. It is zero if no time is known.
-func (r *Ranked) First() Victim {
-	var first Victim
-	for _, victim := range r.Victims {
-		if !victim.Since.IsZero() && (first.Since.IsZero() || victim.Since.Before(first.Since)) {
-			first = victim
-		}
-	}
-	return first
-}

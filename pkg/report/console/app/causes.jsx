@@ -21,7 +21,8 @@ function Cause({ cause }) {
   const victims = cause.victims.map((victim) => `${victim.addOn} (${victim.clusters})`);
   if (cause.otherVictims) victims.push(`${cause.otherVictims} more`);
   rows.push(["Breaks", `${cause.clusters} of ${plural(fleet.value.reach.clusters, "managed cluster")}, ${cause.addOns} of ${plural(fleet.value.dependents, "add-on")} with dependencies: ${victims.join(", ")}`]);
-  if (cause.since) rows.push(["Since", <><Time value={cause.since} />, {cause.clusters > 1 ? "first " : ""}on {cause.first}</>]);
+  if (cause.since) rows.push(["Since", <><Time value={cause.since} />, {cause.place}</>]);
+  if (cause.effectsSince) rows.push(["Effects since", <><Time value={cause.effectsSince} />, {cause.effectsPlace}</>]);
   for (const trait of cause.shared ?? []) {
     rows.push(["In common", `${trait.name}=${trait.value}: ${trait.affected} of ${cause.clusters} affected, ${trait.others} of ${cause.others} other clusters with the same add-ons`]);
   }
