@@ -149,10 +149,24 @@ func TestChangesAreShown(t *testing.T) {
 	b.waitFor(`!document.querySelector(".notices").textContent.includes("This data is old")`)
 }
 
+// TestWhatIf tests that the result of a trial has its sentence first, and ends when another add-on is chosen.
 func TestWhatIf(t *testing.T) {
+	const result = `document.querySelector("#whatif ~ div").innerText`
 	b := open(t, serve(t, mixedfleet.Content(60)).address, 1400, "light")
-	b.run(chromedp.SetValue(chromedp.CSS("select[name=addon]"), "cluster-proxy"), chromedp.Click(chromedp.CSS("#whatif ~ form button")))
-	b.waitFor(`document.querySelector("#whatif ~ div table")?.textContent.includes("Satisfied → NotInstalled")`)
+	choose := func(addOn string) {
+		b.run(chromedp.SetValue(chromedp.CSS("select[name=addon]"), addOn))
+		value[bool](b, `document.querySelector("select[name=addon]").dispatchEvent(new Event("change", {bubbles: true}))`)
+	}
+	choose("cluster-proxy")
+	b.run(chromedp.Click(chromedp.CSS("#whatif ~ form button")))
+	b.waitFor(result + `.startsWith("Without cluster-proxy: No add-on stops working; an Optional dependency fails on 57 managed clusters.")`)
+	choose("managed-serviceaccount")
+	b.waitFor(result + ` === ""`)
+	b.run(chromedp.Click(chromedp.CSS("#whatif ~ form button")))
+	b.waitFor(result + `.includes("Stays broken: it fails already") && ` + result + `.includes("3 add-ons stop working on 52 managed clusters")`)
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=version]"), "2.0.0"), chromedp.Click(chromedp.CSS("#whatif ~ form button")))
+	b.waitFor(result + `.includes("not known on 60 managed clusters") && ` + result + `.includes("No dependency has a version requirement on it.")`)
+	b.checkAccessibility()
 }
 
 // TestWrongTokenIsExplained tests the page without the token, such as from a bookmark.

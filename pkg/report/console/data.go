@@ -10,9 +10,6 @@ import (
 	"github.com/Masterminds/semver/v3"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
-	"open-cluster-management.io/interlock/pkg/dependency/condition/whatif"
-	"open-cluster-management.io/interlock/pkg/dependency/evaluation"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/report/drawing"
@@ -76,40 +73,17 @@ func (s *state) serveGraph(w http.ResponseWriter, r *http.Request) {
 
 // serveImpact serves the impact of the removal of an add-on, or of another version of it.
 func (s *state) serveImpact(w http.ResponseWriter, r *http.Request) {
-	query, change := r.URL.Query(), whatif.Change{}
+	query := r.URL.Query()
 	addOn, version := query.Get("addon"), query.Get("version")
 	if !s.hub.IsInstalled(addOn, "") {
 		http.Error(w, fmt.Sprintf("add-on %q is not installed on any managed cluster", text.Name(addOn)), http.StatusNotFound)
 		return
 	}
-	if version == "" {
-		change.Remove = []string{addOn}
-	} else {
-		if _, err := semver.NewVersion(version); err != nil {
-			http.Error(w, fmt.Sprintf("version %q: %v", text.Excerpt(version), err), http.StatusBadRequest)
-			return
-		}
-		change.Versions = map[string]string{addOn: version}
+	if _, err := semver.NewVersion(version); version != "" && err != nil {
+		http.Error(w, fmt.Sprintf("version %q: %v", text.Excerpt(version), err), http.StatusBadRequest)
+		return
 	}
-	changed := []changedEdge{}
-	for _, item := range report.FindImpact(s.hub, "", report.Trial{Change: change}).Items {
-		changed = append(changed, changedEdge{
-			AddOn: text.Name(item.AddOn), Edge: text.Name(item.Edge), Type: item.Type, Before: item.VerdictBefore, After: item.VerdictAfter,
-			Breaks: item.Breaks, Clusters: len(item.Clusters),
-		})
-	}
-	serveJSON(w, changed)
-}
-
-// changedEdge is an edge whose verdict a change would change, with the number of managed clusters.
-type changedEdge struct {
-	AddOn    string                       `json:"addOn"`
-	Edge     string                       `json:"edge"`
-	Type     addonv1alpha1.DependencyType `json:"type"`
-	Before   evaluation.Verdict           `json:"before,omitempty"`
-	After    evaluation.Verdict           `json:"after"`
-	Breaks   bool                         `json:"breaks"`
-	Clusters int                          `json:"clusters"`
+	serveJSON(w, s.finder.Predict(addOn, version))
 }
 
 func serveJSON(w http.ResponseWriter, value any) {

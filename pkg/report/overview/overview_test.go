@@ -24,13 +24,17 @@ import (
 
 // find returns the overview of a fleet, grouped by region.
 func find(content snapshot.Content, changes ...func(*overview.Options)) *overview.Overview {
+	return overview.Find(snapshot.New(content), options(content, changes...))
+}
+
+func options(content snapshot.Content, changes ...func(*overview.Options)) overview.Options {
 	options := overview.Options{
 		Now: content.Taken, GroupBy: "region", Command: func(line string) string { return line }, Note: func(string) string { return "" },
 	}
 	for _, change := range changes {
 		change(&options)
 	}
-	return overview.Find(snapshot.New(content), options)
+	return options
 }
 
 // oneCluster returns a managed cluster with the add-ons gateway, which requires proxy, and would like tunnel.

@@ -1,48 +1,61 @@
 import { useState } from "preact/hooks";
 import { changes, fleet } from "./store.js";
 import { request } from "./connection.js";
+import { useData } from "./cluster.jsx";
 import { plural } from "./parts.jsx";
 
-// WhatIf tries the removal of an add-on, or another version. Nothing is written.
+// WhatIf tries the removal of an add-on, or another version. Nothing is written. The result of a choice ends with the choice.
 export function WhatIf() {
-  const [result, setResult] = useState({});
+  const [trial, setTrial] = useState(null);
   const submit = (event) => {
     event.preventDefault();
-    const { addon, version } = Object.fromEntries(new FormData(event.currentTarget));
-    const title = version ? `${addon} in version ${version}` : `The removal of ${addon}`;
-    request("api/impact", { addon, version }).then((items) => setResult({ title, items }), (error) => setResult({ error: error.message }));
+    setTrial(Object.fromEntries(new FormData(event.currentTarget)));
   };
+  const end = () => setTrial(null);
   return (
     <section aria-labelledby="whatif">
       <h2 id="whatif" tabIndex={-1}>What if</h2>
       <p>Take an add-on away, or name another version of it. Nothing is written.</p>
       <form class="filters" onSubmit={submit}>
-        <label>Add-on <select name="addon">{fleet.value.grid.addOns.map((name) => <option key={name}>{name}</option>)}</select></label>
-        <label>Version <input name="version" placeholder="empty: remove it" /></label>
+        <label>Add-on <select name="addon" onChange={end}>{fleet.value.grid.addOns.map((name) => <option key={name}>{name}</option>)}</select></label>
+        <label>Version <input name="version" placeholder="empty: remove it" onInput={end} /></label>
         <button>Try</button>
       </form>
-      <div aria-live="polite">
-        {result.error ? <p role="alert">{result.error}</p> : null}
-        {result.items ? <Impact title={result.title} items={result.items} /> : null}
-      </div>
+      <div aria-live="polite">{trial ? <Result key={trial.addon + " " + trial.version} trial={trial} /> : null}</div>
     </section>
   );
 }
 
-function Impact({ title, items }) {
-  if (!items.length) return <p>{title} changes no dependency.</p>;
+function Result({ trial }) {
+  const { data, error } = useData(() => request("api/impact", trial), [trial]);
+  if (error) return <p role="alert">{error}</p>;
+  if (!data) return null;
   return (
-    <div class="scroll" role="region" aria-label="Changed dependencies" tabIndex={0}>
+    <>
+      <p><strong>{trial.version ? `${trial.addon} in version ${trial.version}` : `Without ${trial.addon}`}: {data.sentence}</strong></p>
+      {(data.notes ?? []).map((note) => <p key={note}>{note}</p>)}
+      {data.groups.map((group) => <Group key={group.effect} group={group} />)}
+    </>
+  );
+}
+
+const signs = { Stops: ["✗", "Failing"], LosesOption: ["◐", "Limited"], StaysBroken: ["=", "quiet"], Undecided: ["◌", "Held"], Recovers: ["✓", "Working"] };
+
+function Group({ group }) {
+  const [sign, state] = signs[group.effect];
+  return (
+    <div class="scroll" role="region" aria-label={group.title} tabIndex={0}>
       <table>
-        <caption>{title} changes these dependencies.</caption>
-        <thead><tr>{["Add-on", "Dependency", "Effect", "On"].map((name) => <th scope="col" key={name}>{name}</th>)}</tr></thead>
+        <caption><span class={"state " + state}><span aria-hidden="true">{sign}</span> {group.title}</span></caption>
+        <thead><tr>{["Add-on", "Dependency", "Before", "After", "On"].map((name) => <th scope="col" key={name}>{name}</th>)}</tr></thead>
         <tbody>
-          {items.map((item, i) => (
+          {group.edges.map((edge, i) => (
             <tr key={i}>
-              <th scope="row">{item.addOn}</th>
-              <td>{item.edge} ({item.type})</td>
-              <td><span class={"state " + (item.breaks ? "Failing" : "Working")}><span aria-hidden="true">{item.breaks ? "✗" : "✓"}</span> {item.before ?? "new"} → {item.after}</span></td>
-              <td>{plural(item.clusters, "managed cluster")}</td>
+              <th scope="row">{edge.addOn}</th>
+              <td>{edge.edge} ({edge.type})</td>
+              <td>{edge.before ?? "not declared"}</td>
+              <td>{edge.after}</td>
+              <td>{plural(edge.clusters, "managed cluster")}</td>
             </tr>
           ))}
         </tbody>
