@@ -178,7 +178,11 @@ func TestWhyAnAddOnIsNotDeployed(t *testing.T) {
 			addOn.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{reference}
 			for _, arguments := range [][]string{{"b", "-n", "c1"}, {"b"}, nil} {
 				got := run(t, append([]string{"why", "--from", file(t, content)}, arguments...)...)
-				const note = "1 add-on is not available although no dependency fails, such as b on c1: OCM deploys nothing until " +
+				words := " although no dependency fails"
+				if arguments == nil { // other add-ons count, too
+					words = ", and no Required dependency fails because of it"
+				}
+				note := "1 add-on is not available" + words + ", such as b on c1: OCM deploys nothing until " +
 					"AddOnDeploymentConfig c1/interlock-b exists: addon-manager with --lifecycle creates it, and an event SettingUnset says " +
 					"what keeps it from that"
 				if strings.Contains(got, note) != test.want {

@@ -138,7 +138,7 @@ func TestWhyNamesOtherFailures(t *testing.T) {
 		installed("cluster45", "lone", false, "Stopped", 1), installed("cluster45", "odd", true, "Running", 1))
 	content.Registrations = append(content.Registrations, fixture.Annotated("odd", "- name: ["))
 	for verb, want := range map[string]string{
-		"why -n cluster45":      "1 add-on is not available although no dependency fails, such as lone on cluster45: Stopped",
+		"why -n cluster45":      "1 add-on is not available, and no Required dependency fails because of it, such as lone on cluster45: Stopped",
 		"why lone -n cluster45": "1 add-on is not available although no dependency fails, such as lone on cluster45: Stopped",
 		"why odd -n cluster45":  "The dependencies of odd are not known: ",
 		"describe odd":          "Its dependencies are not known.",

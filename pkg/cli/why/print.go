@@ -142,7 +142,7 @@ func (p *printer) otherSteps() []nextstep.Step {
 			"has not updated the condition", nextstep.Doctor},
 		{p.causes.LastKnown, "Degraded by the last known verdicts, and nothing new is known", ""},
 		{p.causes.Undecided, "not decided yet, because the verdicts on dependencies are not known", ""},
-		{p.causes.FailingThemselves, "not available although no dependency fails", ""},
+		{p.causes.FailingThemselves, p.unavailableText(), ""},
 	} {
 		if len(group.addOns) > 0 {
 			first := group.addOns[0]
@@ -152,6 +152,17 @@ func (p *printer) otherSteps() []nextstep.Step {
 		}
 	}
 	return steps
+}
+
+// unavailableText describes add-ons that are not available by themselves. Other add-ons count unless the filter has an add-on.
+func (p *printer) unavailableText() string {
+	if p.filter.AddOn != "" {
+		return "not available although no dependency fails"
+	}
+	if len(p.causes.FailingThemselves) == 1 {
+		return report.UnavailableText + " it"
+	}
+	return report.UnavailableText + " them"
 }
 
 // isCause reports whether an add-on that is being removed is a root cause on its managed cluster.

@@ -44,23 +44,36 @@ type Step struct {
 	Run string
 	// Note explains a step that no command can do.
 	Note string
+	// Changes is the number of managed clusters on which the commands change something. Edits is whether they let a person change a
+	// declaration. All others only read.
+	Changes int
+	Edits   bool
+	// Example is the managed cluster that the commands show, of several.
+	Example string
 }
 
 // Find returns the next step about a cause. It has no command if a name is not a valid name of
 // an object, because an author wrote that name, and a shell could run it.
 func Find(fleetState *snapshot.Snapshot, item *report.RootCause) Step {
 	clusters := item.Clusters()
-	for _, name := range slices.Concat([]string{item.AddOn, item.Dependent}, item.Providers, clusters) {
-		if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return Step{}
-		}
+	if !areNames(slices.Concat([]string{item.AddOn, item.Dependent}, item.Providers, clusters)...) {
+		return Step{}
 	}
 	first := cmp.Or(item.FirstCluster(), clusters[0])
+	return find(fleetState, item, clusters, first).withExample(first)
+}
+
+// areNames reports whether all are valid names of objects, or empty.
+func areNames(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 })
+}
+
+func find(fleetState *snapshot.Snapshot, item *report.RootCause, clusters []string, first string) Step {
 	switch {
 	case item.AddOn != "" && item.Verdict == evaluation.NotInstalled:
 		return missing(fleetState, item, clusters)
 	case item.AddOn != "" && item.Verdict == evaluation.Cycle:
-		return Step{Run: "kubectl edit clustermanagementaddon " + item.AddOn, Note: "make one of these dependencies Optional, or remove it"}
+		return Step{Edits: true, Run: "kubectl edit clustermanagementaddon " + item.AddOn, Note: "make one of these dependencies Optional, or remove it"}
 	case item.Removing:
 		return removing(fleetState, item.AddOn, first)
 	case item.AddOn != "" && item.Verdict == evaluation.NotAvailable:
@@ -127,7 +140,8 @@ func enable(fleetState *snapshot.Snapshot, addOn string, clusters []string) Step
 	if placed, ok := enabledByOthers(fleetState, addOn, clusters); ok {
 		return placed
 	}
-	return Step{Run: onClusters("clusteradm addon enable --names "+addOn+" --clusters %s", registeredOf(fleetState, clusters))}
+	registered := registeredOf(fleetState, clusters)
+	return Step{Run: onClusters("clusteradm addon enable --names "+addOn+" --clusters %s", registered), Changes: len(registered)}
 }
 
 // enabledByOthers returns the step about an add-on that people do not enable by hand: it is not registered, Placements install it, or there

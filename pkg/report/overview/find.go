@@ -1,11 +1,8 @@
 package overview
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -25,6 +22,9 @@ const (
 	maxClusters  = 500
 	causeBytes   = 256 << 10
 	clusterBytes = 768 << 10
+
+	maxUnavailable   = 50
+	unavailableBytes = 128 << 10
 )
 
 // oldAfter is the time after which a notice reports that the data is old.
@@ -77,60 +77,14 @@ func (f *Finder) Overview() *Overview {
 		Detached: len(causes.Detached), Dependents: causes.AddOns, Causes: []Cause{}, Clusters: []Cluster{},
 		Graph: report.FindGraph(hub, options.Cluster, ""),
 	}
-	notes := map[string]bool{}
-	for i := range causes.Items[:min(len(causes.Items), maxCauses)] {
-		step := nextstep.Find(hub, &causes.Items[i])
-		o.Causes = append(o.Causes, causeOf(hub, &causes.Items[i], step, i+1, options.Command))
-		if note := options.Note(step.Run); note != "" {
-			notes[note] = true
-		}
-	}
-	capacity := causeBytes
-	o.LeftOut.Causes = int32(len(causes.Items) - len(o.Causes)) //nolint:gosec // bounded by memory
-	o.Causes = report.Fit(o.Causes, maxCauses, &capacity, &o.LeftOut.Causes)
+	notes := o.addCauses(hub, causes, options)
+	o.addUnavailable(hub, causes, options)
 	for _, unusable := range causes.Unusable {
 		o.Unusable = append(o.Unusable, report.Unusable{AddOn: text.Name(unusable.AddOn), Problem: safeText(unusable.Problem)})
 	}
 	o.addClusters(hub, f.states, options)
-	o.addNotices(options, slices.Sorted(maps.Keys(notes)))
+	o.addNotices(options, notes)
 	return o
-}
-
-// causeOf returns the entry for a cause.
-func causeOf(hub *snapshot.Snapshot, item *report.RootCause, step nextstep.Step, number int, command func(string) string) Cause {
-	clusters := item.Clusters()
-	cause := Cause{
-		Number: number, Title: safeText(item.String()), Message: item.ShownMessage(),
-		Clusters: len(clusters), AddOns: len(item.Victims), Others: item.Others,
-		Since: item.Began.Since, Place: item.Began.Place(len(clusters)),
-		Ranges: safeText(item.RangesText(maxNamed)), Repair: safeText(item.RepairText(maxShared)),
-		Installation: safeText(report.InstallationText(hub, item.AddOn, clusters)), Note: safeText(step.Note),
-	}
-	if item.Effects != item.Began {
-		cause.EffectsSince, cause.EffectsPlace = item.Effects.Since, item.Effects.Place(len(clusters))
-	}
-	counts := map[string]int{}
-	for _, victim := range item.Victims {
-		counts[victim.AddOn]++
-	}
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-	shown := names[:min(len(names), maxNamed)]
-	for _, name := range shown {
-		cause.Victims = append(cause.Victims, Victim{AddOn: text.Name(name), Clusters: counts[name]})
-	}
-	cause.OtherVictims = len(names) - len(shown)
-	for _, shared := range item.Shared[:min(len(item.Shared), maxShared)] {
-		cause.Shared = append(cause.Shared, Trait{
-			Name: text.Name(shared.Name), Value: text.Name(shared.Value), Affected: shared.Affected, Others: shared.Others,
-		})
-	}
-	for line := range strings.Lines(step.Run) {
-		cause.Run = append(cause.Run, command(strings.TrimSpace(line)))
-	}
-	cause.ClusterNames = named(clusters, maxOn)
-	return cause
 }
 
 // addNotices adds the reasons why the overview is not complete or not current.

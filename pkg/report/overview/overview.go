@@ -32,7 +32,9 @@ type Overview struct {
 	Notices []Notice `json:"notices,omitempty"`
 	// Causes are the root causes. A cause that breaks more comes before others.
 	Causes []Cause `json:"causes"`
-	Matrix Matrix  `json:"matrix"`
+	// Unavailable are the other add-ons that are not available. No Required dependency fails because of them. Their entries have no number.
+	Unavailable []Cause `json:"unavailable,omitempty"`
+	Matrix      Matrix  `json:"matrix"`
 	// Graph has the dependencies of all add-ons.
 	Graph *report.Graph `json:"graph"`
 	// Clusters are the managed clusters where an add-on does not work, or where that is not known. The worst come first.
@@ -46,9 +48,10 @@ type Overview struct {
 
 // LeftOut has the numbers of entries that have no room.
 type LeftOut struct {
-	Causes   int32 `json:"causes,omitempty"`
-	AddOns   int32 `json:"addOns,omitempty"`
-	Clusters int32 `json:"clusters,omitempty"`
+	Causes      int32 `json:"causes,omitempty"`
+	Unavailable int32 `json:"unavailable,omitempty"`
+	AddOns      int32 `json:"addOns,omitempty"`
+	Clusters    int32 `json:"clusters,omitempty"`
 }
 
 // Notice is a reason why an overview is not complete or not current.
@@ -63,7 +66,7 @@ type Notice struct {
 // Cause is a root cause.
 type Cause struct {
 	// Number is the place of the cause in the order, from 1.
-	Number int    `json:"number"`
+	Number int    `json:"number,omitempty"`
 	Title  string `json:"title"`
 	// Message has details that the title lacks. It may be empty.
 	Message string `json:"message,omitempty"`
@@ -87,9 +90,10 @@ type Cause struct {
 	Ranges       string `json:"ranges,omitempty"`
 	Repair       string `json:"repair,omitempty"`
 	Installation string `json:"installation,omitempty"`
-	// Note explains the next step. Run has its commands. Both may be empty.
-	Note string   `json:"note,omitempty"`
-	Run  []string `json:"run,omitempty"`
+	// Note explains the next step. Run has its commands. Both may be empty. Effect says whether the commands only read, or change something.
+	Note   string   `json:"note,omitempty"`
+	Run    []string `json:"run,omitempty"`
+	Effect string   `json:"effect,omitempty"`
 	// ClusterNames has the first affected managed clusters.
 	ClusterNames Names `json:"clusterNames"`
 }

@@ -199,6 +199,35 @@ func TestCauseBeganBeforeItsEffects(t *testing.T) {
 	}
 }
 
+// TestOtherAddOnsThatAreNotAvailable tests that each add-on that is not available is a root cause, or listed after them.
+func TestOtherAddOnsThatAreNotAvailable(t *testing.T) {
+	o := find(mixedfleet.Content(1000))
+	var got []string
+	for _, entry := range o.Unavailable {
+		got = append(got, fmt.Sprintf("%s, on %d %s: %s", entry.Title, entry.Clusters, entry.Place, entry.Effect))
+	}
+	want := []string{
+		"cluster-proxy is not available: ProbeFailed, on 17 on all at once: only reads, and shows cluster0013, one of the 17: for another one, replace its name",
+		"work-manager is not available: ManagedClusterAddOnLeaseUpdateStopped, on 10 on all at once: " +
+			"only reads, and shows cluster0017, one of the 10: for another one, replace its name",
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	listed := o.Unavailable[0].Clusters + o.Unavailable[1].Clusters + o.Causes[0].Clusters
+	for _, count := range o.AddOns {
+		if count.State == overview.Down && count.Count != listed {
+			t.Errorf("%d add-ons are not available, and %d are listed", count.Count, listed)
+		}
+	}
+	if first := o.Causes[0]; first.Effect != "only reads, and shows cluster0000, one of the 100: for another one, replace its name" {
+		t.Errorf("%+v", first)
+	}
+	if second := o.Causes[1]; second.Effect != "changes 21 managed clusters" {
+		t.Errorf("%+v", second)
+	}
+}
+
 // TestOverviewAgreesWithRootCauses tests that a page shows the failures that kubectl addon why shows.
 func TestOverviewAgreesWithRootCauses(t *testing.T) {
 	content := mixedfleet.Content(400)

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/report/drawing"
 	"open-cluster-management.io/interlock/pkg/report/overview"
 	"open-cluster-management.io/interlock/pkg/text"
@@ -25,12 +26,13 @@ var style string
 var source string
 
 var parsed = template.Must(template.New("page").Funcs(template.FuncMap{
-	"symbol":  func(state overview.State) string { return states[state].symbol },
-	"word":    func(state overview.State) string { return states[state].word },
-	"meaning": func(state overview.State) string { return states[state].meaning },
-	"count":   text.Count,
-	"name":    text.Name,
-	"line":    text.OneLine,
+	"symbol":      func(state overview.State) string { return states[state].symbol },
+	"word":        func(state overview.State) string { return states[state].word },
+	"meaning":     func(state overview.State) string { return states[state].meaning },
+	"count":       text.Count,
+	"name":        text.Name,
+	"line":        text.OneLine,
+	"unavailable": func() string { return report.UnavailableText },
 }).Parse(source))
 
 // Write writes the page.
@@ -84,8 +86,12 @@ func (v *view) Cause(number int) *overview.Cause {
 	return &v.Causes[number-1]
 }
 
-// namesView and cellView are the inputs of templates that need the view too.
+// cardView, namesView and cellView are the inputs of templates that need the view too.
 type (
+	cardView struct {
+		Cause *overview.Cause
+		View  *view
+	}
 	namesView struct {
 		Names overview.Names
 		View  *view
@@ -95,6 +101,9 @@ type (
 		View *view
 	}
 )
+
+// Card returns the input of the template cause.
+func (v *view) Card(cause overview.Cause) cardView { return cardView{&cause, v} }
 
 // Names returns the input of the template names.
 func (v *view) Names(names overview.Names) namesView { return namesView{names, v} }

@@ -111,7 +111,7 @@ func TestPagesAreSafeAndAccessible(t *testing.T) {
 // checkNothingLoads tests that the page has no script, no form, no inline style, and no reference to anything outside of itself.
 func checkNothingLoads(t *testing.T, elements []*html.Node) {
 	t.Helper()
-	allowed := strings.Fields("html head meta title style body a header footer nav main section h1 h2 h3 p ul ol li dl dt dd details " +
+	allowed := strings.Fields("html head meta title style body a header footer nav main section h1 h2 h3 h4 p ul ol li dl dt dd details " +
 		"summary div span strong code pre br table caption thead tbody tr th td time svg g rect path polygon text desc")
 	for _, node := range elements {
 		if !slices.Contains(allowed, node.Data) {
@@ -198,7 +198,7 @@ func checkStructure(t *testing.T, elements []*html.Node) {
 		}
 	}
 	level := 0
-	for _, heading := range tagged(elements, atom.H1, atom.H2, atom.H3) {
+	for _, heading := range tagged(elements, atom.H1, atom.H2, atom.H3, atom.H4) {
 		current := int(heading.Data[1] - '0')
 		if current > level+1 {
 			t.Errorf("heading %q skips a level", textOf(heading))

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { legend, setFilters } from "./store.js";
 
 // Badge shows the number of add-ons in a state.
@@ -16,6 +17,25 @@ export function Time({ value }) {
 }
 
 export const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+// Copy copies a text. Only pages from this machine or by HTTPS may use the clipboard.
+export function Copy({ text, name, children }) {
+  const [result, setResult] = useState("");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setResult("copied");
+    } catch {
+      setResult("not copied: select the text");
+    }
+  };
+  return <><button type="button" class="copy" aria-label={name} onClick={copy} onBlur={() => setResult("")}>{children ?? "Copy"}</button> <span class="quiet" aria-live="polite">{result}</span></>;
+}
+
+// Command shows a command that can be selected, and copied.
+export function Command({ line }) {
+  return <div class="command"><pre><code>{line}</code></pre><Copy text={line} name={"Copy: " + line} /></div>;
+}
 
 // ClusterNames lists managed clusters. A name opens the details.
 export function ClusterNames({ list }) {
