@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -34,7 +36,7 @@ type located struct {
 }
 
 // addClusters adds the clusters, and counts the states of their add-ons.
-func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, options Options) {
+func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, causes *report.RootCauses, options Options) {
 	counts, matrix := map[State]int{}, newMatrix(options.GroupBy)
 	var all, affected []located
 	for _, name := range hub.Names() {
@@ -55,6 +57,7 @@ func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, opti
 		o.AddOns = append(o.AddOns, StateCount{State: state, Count: counts[state]})
 	}
 	o.Matrix, o.LeftOut.AddOns = matrix.result()
+	o.setHeadline(all, states, causes)
 	if options.Interactive {
 		o.Grid = newGrid(all)
 		return
@@ -62,7 +65,7 @@ func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, opti
 	slices.SortStableFunc(affected, compareAffected)
 	shown := affected[:min(len(affected), maxClusters)]
 	for i := range shown {
-		o.Clusters = append(o.Clusters, shown[i].describe(hub, states, options.Command))
+		o.Clusters = append(o.Clusters, shown[i].describe(hub, states, options.Command, false))
 	}
 	capacity := clusterBytes
 	o.LeftOut.Clusters = int32(len(affected) - len(shown)) //nolint:gosec // bounded by memory
@@ -76,7 +79,7 @@ func (f *Finder) Cluster(name string) (Cluster, bool) {
 	if index < 0 {
 		return Cluster{}, false
 	}
-	return locate(f.hub, f.states, names[index], f.options.GroupBy).describe(f.hub, f.states, f.options.Command), true
+	return locate(f.hub, f.states, names[index], f.options.GroupBy).describe(f.hub, f.states, f.options.Command, true), true
 }
 
 // locate returns a managed cluster with the states of its add-ons.
@@ -112,41 +115,69 @@ func compareAffected(a, b located) int {
 	return cmp.Compare(a.name, b.name)
 }
 
-// describe returns the cluster with the add-ons that do not work, and their edges. All edges of a lost cluster are held.
-func (l located) describe(hub *snapshot.Snapshot, states *stateFinder, command func(string) string) Cluster {
+// describe returns the cluster with its add-ons, and their edges. All edges of a lost cluster are held. Without all, add-ons that work are
+// left out.
+func (l located) describe(hub *snapshot.Snapshot, states *stateFinder, command func(string) string, all bool) Cluster {
 	var edges map[string][]Edge
 	if !l.Lost && !l.Detached {
 		edges = edgesOf(hub, l.name)
 	}
+	l.Working = l.counts[Working]
 	for _, addOn := range hub.Installed(l.name) {
-		state := l.states[addOn.Name]
-		if state == Working {
-			l.Working++
+		state, key, name := l.states[addOn.Name], location{l.name, addOn.Name}, text.Name(addOn.Name)
+		if state == Working && !all {
 			continue
 		}
 		l.AddOns = append(l.AddOns, AddOn{
-			Name: text.Name(addOn.Name), State: state, Conditions: conditionsOf(addOn), Edges: edges[text.Name(addOn.Name)],
-			Causes: states.causes[location{l.name, addOn.Name}], Run: command(nextCommand(state, addOn)),
+			Name: name, State: state, Conditions: conditionsOf(addOn), Edges: edges[name],
+			Explanation: states.explain(state, addOn, edges[name]),
+			Causes:      slices.Concat(states.causes[key], states.roots[key]), Run: command(nextCommand(state, addOn)),
 		})
 	}
 	slices.SortStableFunc(l.AddOns, func(a, b AddOn) int { return cmp.Compare(a.State.rank(), b.State.rank()) })
 	if left := len(l.AddOns) - maxAddOns; left > 0 {
 		l.AddOns, l.LeftOut = l.AddOns[:maxAddOns], int32(left) //nolint:gosec // bounded by memory
 	}
+	l.setCaption(hub.Object(l.name), command)
 	return l.Cluster
 }
 
-// nextCommand returns the command that shows more of an add-on. It is empty without one, and for invalid names,
-// because a shell could run them.
+// setCaption sets the caption, and the notice of a cluster whose state is not current.
+func (l *located) setCaption(object *clusterv1.ManagedCluster, command func(string) string) {
+	l.Caption = fmt.Sprintf("Add-ons on %s: %d of %d work.", l.Name, l.Working, len(l.states))
+	if l.LeftOut > 0 {
+		l.Caption += fmt.Sprintf(" %d more have no room here.", l.LeftOut)
+	}
+	switch {
+	case l.Detached:
+		l.Notice = l.Name + " will be detached from the hub, and its add-ons are removed with it."
+	case l.Lost:
+		l.Notice = "The hub has not heard from " + l.Name
+		if available := apimeta.FindStatusCondition(object.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); available != nil &&
+			!available.LastTransitionTime.IsZero() {
+			l.Notice += " since " + available.LastTransitionTime.UTC().Format("2006-01-02 15:04:05 MST")
+		}
+		l.Notice += ". Everything below is the last known state."
+		l.Caption = "Add-ons on " + l.Name + ", as last known."
+	default:
+		return
+	}
+	if len(validation.IsDNS1123Subdomain(l.name)) == 0 {
+		l.Run = command("kubectl describe managedcluster " + l.name)
+	}
+}
+
+// nextCommand returns the command that shows more of an add-on. It is empty without one, for invalid names, because a shell could run them,
+// and where the command about the managed cluster shows more.
 func nextCommand(state State, addOn *addonv1alpha1.ManagedClusterAddOn) string {
 	switch {
 	case len(validation.IsDNS1123Subdomain(addOn.Name))+len(validation.IsDNS1123Subdomain(addOn.Namespace)) > 0:
 		return ""
 	case state == Stale:
 		return nextstep.Doctor
-	case state == Lost:
-		return "kubectl describe managedcluster " + addOn.Namespace
-	case state == Failing:
+	case state == Lost || state == Working:
+		return ""
+	case state == Failing || state == Waiting || state == Held:
 		return fmt.Sprintf("kubectl addon why %s -n %s", addOn.Name, addOn.Namespace)
 	default:
 		return fmt.Sprintf("kubectl describe managedclusteraddon %s -n %s", addOn.Name, addOn.Namespace)
@@ -168,7 +199,7 @@ func edgesOf(hub *snapshot.Snapshot, cluster string) map[string][]Edge {
 		}
 		edge := Edge{
 			Name: safeText(entry.Dependency), Type: addonv1alpha1.DependencyType(entry.Type), Wanted: safeText(entry.Wanted),
-			Found: safeText(entry.Found), Verdict: verdict,
+			Found: shownTimes(safeText(entry.Found)), Verdict: verdict,
 		}
 		if entry.Since != nil {
 			edge.Since = entry.Since.UTC()

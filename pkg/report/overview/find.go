@@ -82,7 +82,8 @@ func (f *Finder) Overview() *Overview {
 	for _, unusable := range causes.Unusable {
 		o.Unusable = append(o.Unusable, report.Unusable{AddOn: text.Name(unusable.AddOn), Problem: safeText(unusable.Problem)})
 	}
-	o.addClusters(hub, f.states, options)
+	o.addClusters(hub, f.states, causes, options)
+	o.setScope()
 	o.addNotices(options, notes)
 	return o
 }
@@ -102,13 +103,12 @@ func (o *Overview) addNotices(options Options, notes []string) {
 	add(o.Lost, Notice{
 		Text: fmt.Sprintf("%s cannot be reached. Nothing new is known of the add-ons there: their state is Lost, and no root cause counts them.",
 			text.Count(o.Lost, "managed cluster")),
-		Urgent: true,
 	})
 	stale := o.count(Stale)
 	add(stale, Notice{
 		Text: fmt.Sprintf("The conditions of %s are out of date: addon-manager, or the agent that sets Available, has not updated them.",
 			text.Count(stale, "add-on")),
-		Run: options.Command(nextstep.Doctor), Urgent: true,
+		Run: options.Command(nextstep.Doctor),
 	})
 	add(o.Detached, Notice{Text: text.Count(o.Detached, "managed cluster") + " of the fleet will be detached from the hub, and no root cause counts them."})
 	for _, note := range slices.Concat(options.Notes, notes) {

@@ -17,6 +17,9 @@ type Overview struct {
 	Hub string `json:"hub,omitempty"`
 	// Selection describes the selected managed clusters. It is empty for the whole fleet.
 	Selection string `json:"selection,omitempty"`
+	// Headline says in a sentence how many add-ons fail, and why most of them do. Scope describes the managed clusters.
+	Headline string `json:"headline"`
+	Scope    string `json:"scope"`
 	// Taken is when the hub was read.
 	Taken        time.Time `json:"taken"`
 	report.Reach `json:"reach"`
@@ -59,7 +62,7 @@ type Notice struct {
 	Text string `json:"text"`
 	// Run is the command that shows more. It may be empty.
 	Run string `json:"run,omitempty"`
-	// Urgent is whether the overview may be wrong.
+	// Urgent is whether the whole overview may be wrong, because its data is old.
 	Urgent bool `json:"urgent,omitempty"`
 }
 
@@ -160,27 +163,34 @@ type CellState struct {
 	ClusterNames Names `json:"clusterNames,omitzero"`
 }
 
-// Cluster is a managed cluster where an add-on does not work.
+// Cluster is a managed cluster with its add-ons.
 type Cluster struct {
 	Name     string `json:"name"`
 	Group    string `json:"group,omitempty"`
 	Lost     bool   `json:"lost,omitempty"`
 	Detached bool   `json:"detached,omitempty"`
-	// AddOns are those that do not work, worst first. Working is the number of the others.
+	// Notice explains why the state of the cluster is not current. Run is a command about the cluster. Both may be empty.
+	Notice string `json:"notice,omitempty"`
+	Run    string `json:"run,omitempty"`
+	// Caption describes the list of add-ons.
+	Caption string `json:"caption"`
+	// AddOns are ordered by state, worst first. Without an interactive page, those that work are left out. Working is the number of these.
 	AddOns  []AddOn `json:"addOns"`
 	Working int     `json:"working"`
 	// LeftOut is the number of add-ons that AddOns leaves out.
 	LeftOut int32 `json:"leftOut,omitempty"`
 }
 
-// AddOn is an add-on on a managed cluster that does not work.
+// AddOn is an add-on on a managed cluster.
 type AddOn struct {
-	Name       string      `json:"name"`
-	State      State       `json:"state"`
-	Conditions []Condition `json:"conditions,omitempty"`
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	// Explanation explains the state, as far as the rest does not.
+	Explanation string      `json:"explanation,omitempty"`
+	Conditions  []Condition `json:"conditions,omitempty"`
 	// Edges are the dependencies that fail or are held.
 	Edges []Edge `json:"edges,omitempty"`
-	// Causes are the numbers of its root causes.
+	// Causes are the numbers of its root causes, and of the root cause that it is itself.
 	Causes []int `json:"causes,omitempty"`
 	// Run is the command that shows more. It may be empty.
 	Run string `json:"run,omitempty"`

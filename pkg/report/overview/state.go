@@ -56,12 +56,14 @@ type location struct{ cluster, addOn string }
 type stateFinder struct {
 	// listed are the states of the add-ons that the root causes list.
 	listed map[location]State
-	// causes has the numbers of the root causes of victims.
-	causes map[location][]int
+	// causes has the numbers of the root causes of victims, and roots those of the root causes themselves.
+	causes, roots map[location][]int
+	// removing has the texts about add-ons that are being removed.
+	removing map[location]string
 }
 
 func newStateFinder(causes *report.RootCauses) *stateFinder {
-	f := &stateFinder{listed: map[location]State{}, causes: map[location][]int{}}
+	f := &stateFinder{listed: map[location]State{}, causes: map[location][]int{}, roots: rootsOf(causes), removing: map[location]string{}}
 	for i := range causes.Items {
 		for _, victim := range causes.Items[i].Victims {
 			key := location{victim.Cluster, victim.AddOn}
@@ -80,9 +82,15 @@ func newStateFinder(causes *report.RootCauses) *stateFinder {
 		}
 	}
 	for i := range causes.Removing {
-		f.listed[location{causes.Removing[i].Cluster, causes.Removing[i].AddOn}] = Leaving
+		key := location{causes.Removing[i].Cluster, causes.Removing[i].AddOn}
+		f.listed[key], f.removing[key] = Leaving, causes.Removing[i].String()
 	}
 	return f
+}
+
+// isOf reports whether an add-on is a victim of the root cause with that number, or that cause itself.
+func (f *stateFinder) isOf(key location, number int) bool {
+	return slices.Contains(f.causes[key], number) || slices.Contains(f.roots[key], number)
 }
 
 // stateOf returns the state of an add-on on a managed cluster. limited reports whether an Optional dependency of it fails.

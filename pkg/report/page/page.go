@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +71,11 @@ type view struct {
 func (v *view) Policy() string {
 	hash := sha256.Sum256([]byte(v.Style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// FoldedNotices returns the notices that are not urgent.
+func (v *view) FoldedNotices() []overview.Notice {
+	return slices.DeleteFunc(slices.Clone(v.Notices), func(notice overview.Notice) bool { return notice.Urgent })
 }
 
 // Anchor returns the id of the element about a managed cluster. It is empty if there is no such element.

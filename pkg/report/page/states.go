@@ -20,16 +20,16 @@ func Legend() []StateText {
 }
 
 var states = map[overview.State]struct{ symbol, word, meaning string }{
-	overview.Failing: {"✗", "dependency fails", "A Required dependency fails, so the add-on cannot work."},
-	overview.Down:    {"▼", "not available", "The add-on is not available, although no dependency of it fails."},
+	overview.Failing: {"✗", "Dependency fails", "A Required dependency fails, so the add-on cannot work."},
+	overview.Down:    {"▼", "Not available", "The add-on is not available, although no dependency of it fails."},
 	overview.Stale: {
-		"≠", "stale", "The conditions do not show the current verdicts: addon-manager, or the agent that sets Available, has not updated them.",
+		"≠", "Stale", "The conditions do not show the current state of the dependencies: addon-manager, or the agent that sets Available, has not updated them.",
 	},
-	overview.Waiting:    {"…", "waits", "The add-on is not installed yet, because its gate is closed until its dependencies are satisfied."},
-	overview.Held:       {"◌", "held", "The verdict on a dependency is held, because its input is not known at the moment."},
-	overview.Unreported: {"?", "not reported", "The agent of the add-on has not reported yet."},
-	overview.Lost:       {"⌀", "lost", "The managed cluster cannot be reached, so nothing new is known."},
-	overview.Leaving:    {"→", "leaving", "The add-on is being removed, or its managed cluster is being detached."},
+	overview.Waiting:    {"…", "Waits", "The add-on is not installed yet: it waits until its dependencies are satisfied."},
+	overview.Held:       {"◌", "Held", "It is not known at the moment whether a dependency is satisfied, so the last conditions count."},
+	overview.Unreported: {"?", "Not reported", "The agent of the add-on has not reported yet."},
+	overview.Lost:       {"⌀", "Lost", "The managed cluster cannot be reached, so nothing new is known."},
+	overview.Leaving:    {"→", "Leaving", "The add-on is being removed, or its managed cluster is being detached."},
 	overview.Limited:    {"◐", "Optional fails", "The add-on is available, and an Optional dependency of it fails."},
-	overview.Working:    {"✓", "works", "The add-on is available, and no dependency of it fails."},
+	overview.Working:    {"✓", "Works", "The add-on is available, and no dependency of it fails."},
 }
