@@ -92,16 +92,16 @@ func TestConsole(t *testing.T) {
 // TestViewIsInAddress tests that filters are in the address, and the token is not.
 func TestViewIsInAddress(t *testing.T) {
 	b := open(t, serve(t, mixedfleet.Content(1000)).address, 1400, "light")
-	b.run(chromedp.SendKeys(chromedp.CSS(".filters input[type=search]"), "cluster00"))
-	b.waitFor(rows + ` === "100 managed clusters"`)
 	b.run(chromedp.Click(chromedp.CSS(".matrix tbody tr:first-child td:nth-child(4) button"))) // production-eu
-	b.waitFor(rows + ` === "10 managed clusters"`)
+	b.waitFor(rows + ` === "100 of 1000 managed clusters"`)
+	b.run(chromedp.SendKeys(chromedp.CSS(".filters input[type=search]"), "cluster00"))
+	b.waitFor(rows + ` === "10 of 1000 managed clusters"`)
 	address := value[string](b, "location.href")
 	if !strings.HasSuffix(address, "/?q=cluster00&group=production-eu&state=Failing&addon=multicluster-kueue-manager") {
 		t.Errorf("the address is %s", address)
 	}
 	b.run(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS("#causes")))
-	b.waitFor(rows + ` === "10 managed clusters"`)
+	b.waitFor(rows + ` === "10 of 1000 managed clusters"`)
 }
 
 // TestGridHasKeys tests the keys of the grid. Few of its rows are on the page.
@@ -110,16 +110,16 @@ func TestGridHasKeys(t *testing.T) {
 	b.run(chromedp.Focus(chromedp.CSS(".grid")))
 	for _, step := range []struct{ key, want string }{
 		{kb.ArrowDown, "cluster0900"},
-		{kb.ArrowRight, "application-portal on cluster0900: dependency fails"},
-		{kb.End, "work-manager on cluster0900: works"},
-		{kb.ArrowUp, "work-manager on cluster0430: works"},
+		{kb.ArrowRight, "application-portal on cluster0900: Dependency fails"},
+		{kb.End, "work-manager on cluster0900: Works"},
+		{kb.ArrowUp, "work-manager on cluster0430: Works"},
 		{kb.Home, "cluster0430"},
 	} {
 		b.run(chromedp.KeyEvent(step.key))
 		b.waitFor(`(document.activeElement.title || document.activeElement.textContent) === "` + step.want + `"`)
 	}
 	b.run(chromedp.KeyEvent(kb.PageDown), chromedp.KeyEvent(kb.PageDown))
-	b.waitFor(`/^cluster01.0$/.test(document.activeElement.textContent)`) // about twenty rows below
+	b.waitFor(`/^cluster02.0$/.test(document.activeElement.textContent)`) // some twenty rows below
 	b.run(chromedp.KeyEvent(kb.End, chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent(kb.Home))
 	b.waitFor(`document.activeElement.textContent === "cluster0999"`)
 	if count := value[int](b, `document.querySelectorAll(".grid .row").length`); count > 60 {
@@ -134,14 +134,14 @@ func TestChangesAreShown(t *testing.T) {
 	content := mixedfleet.Content(30)
 	viewed := serve(t, content)
 	b := open(t, viewed.address, 1400, "light")
-	b.waitFor(`document.querySelectorAll(".causes > li").length === 2`)
+	b.waitFor(`document.querySelectorAll("ol.causes > li").length === 2`)
 	for i := range content.AddOns {
 		if content.AddOns[i].Name == "managed-serviceaccount" {
 			content.AddOns[i].Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Running")}
 		}
 	}
 	viewed.update(content)
-	b.waitFor(`document.querySelectorAll(".causes > li").length === 1`)
+	b.waitFor(`document.querySelectorAll("ol.causes > li").length === 1`)
 	b.waitFor(`document.querySelector("#history ~ ul").textContent.includes("Repaired: managed-serviceaccount is not available")`)
 	viewed.SetTrouble("connection refused")
 	b.waitFor(`document.querySelector(".notices").textContent.includes("This data is old. The hub cannot be watched: connection refused")`)

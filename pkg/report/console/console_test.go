@@ -222,7 +222,7 @@ func TestDetailsOfCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := cluster.AddOns[0]
-	if cluster.Name != "cluster0010" || len(cluster.AddOns) != 4 || first.State != overview.Failing || len(first.Causes) != 1 {
+	if cluster.Name != "cluster0010" || len(cluster.AddOns) != 10 || first.State != overview.Failing || len(first.Causes) != 1 {
 		t.Errorf("%+v", cluster)
 	}
 	picture := viewed.get(t, "/api/graph?addon=application-portal&cluster=cluster0010", nil).Body.String()
@@ -230,7 +230,7 @@ func TestDetailsOfCluster(t *testing.T) {
 		t.Errorf("%.1000s", picture)
 	}
 	for group, want := range map[string]string{
-		"region-1": "managed-serviceaccount: 18 available, 2 not available", "-": "managed-serviceaccount: not installed",
+		"region-1": "managed-serviceaccount: Not available 2, Leaving 1, Works 17", "-": "managed-serviceaccount: not installed",
 	} {
 		if picture := viewed.get(t, "/api/graph?group="+group, nil).Body.String(); !strings.Contains(picture, want) {
 			t.Errorf("no %q in the graph of %s: %.1000s", want, group, picture)

@@ -13,6 +13,8 @@ import (
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report"
 	"open-cluster-management.io/interlock/pkg/report/drawing"
+	"open-cluster-management.io/interlock/pkg/report/overview"
+	"open-cluster-management.io/interlock/pkg/report/page"
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
@@ -55,20 +57,18 @@ func (h *Handler) serveData(w http.ResponseWriter, r *http.Request, view *View) 
 	}
 }
 
-// unlabeled is the group of the managed clusters without the label. No value of a label begins with it.
-const unlabeled = "-"
-
 // serveGraph serves the graph as SVG, of the fleet, or limited to an add-on, a group or a managed cluster.
 func (s *state) serveGraph(w http.ResponseWriter, r *http.Request) {
 	query, hub := r.URL.Query(), s.hub
 	if group := query.Get("group"); group != "" {
 		hub = snapshot.New(hub.Select(func(cluster *clusterv1.ManagedCluster) bool {
-			return text.Name(cmp.Or(cluster.Labels[s.groupBy], unlabeled)) == group
+			return text.Name(cmp.Or(cluster.Labels[s.groupBy], overview.Unlabeled)) == group
 		}))
 	}
 	graph := report.FindGraph(hub, query.Get("cluster"), query.Get("addon"))
+	states := s.finder.NodeStates(query.Get("cluster"), query.Get("group"))
 	w.Header().Set("Content-Type", "image/svg+xml")
-	_ = drawing.Figure(w, graph) // the viewer has gone
+	_ = drawing.Figure(w, graph, page.Marks(states)) // the viewer has gone
 }
 
 // serveImpact serves the impact of the removal of an add-on, or of another version of it.

@@ -25,6 +25,23 @@ var (
 	absent  = state{"absent", "white", "", "not installed, or no add-on"}
 )
 
+// Mark is the state of an add-on in a picture of a page that has other states. Class is one of the classes of Classes.
+type Mark struct {
+	Class, Sign string
+	// Lines are shown below the name. Words are the same without signs.
+	Lines []string
+	Words string
+}
+
+// Classes are the classes of marks, worst first, with their colors and meanings.
+var Classes = []struct{ Class, Color, Meaning string }{
+	{"failing", "#f8d7da", "fails somewhere"},
+	{"warning", "#fff3cd", "works with less, or not yet"},
+	{"unknown", "#e2e3e5", "not known"},
+	{"working", "#d4edda", "works"},
+	{"absent", "white", "not installed, or no add-on"},
+}
+
 // lines writes text line by line. It keeps the first error.
 type lines struct {
 	out io.Writer

@@ -22,7 +22,7 @@ const (
 	padding   = 14.0
 	margin    = 24.0
 	header    = 62.0 // title and date
-	legend    = 64.0
+	legend    = 88.0
 	minWidth  = 790.0 // for the legend
 	maxName   = 48    // characters in a box
 )
@@ -32,24 +32,35 @@ var colors = map[string]string{"ink": "#1f2328", "quiet": "#57606a", "broken": b
 
 // SVG draws the graph as a picture that refers to no other file.
 func SVG(out io.Writer, graph *report.Graph) error {
-	return draw(out, graph, header)
+	return (&picture{lines: lines{out: out}, graph: graph, top: header}).draw()
 }
 
 // Figure draws the graph as SVG without its title and its date, for a page that has them. The colors are attributes of presentation, so
-// the style sheet of the page can replace them by the classes of the elements.
-func Figure(out io.Writer, graph *report.Graph) error {
-	return draw(out, graph, 0)
+// the style sheet of the page can replace them by the classes of the elements. The add-ons have the marks of the page, by name.
+func Figure(out io.Writer, graph *report.Graph, marks map[string]Mark) error {
+	return (&picture{lines: lines{out: out}, graph: graph, marks: marks}).draw()
 }
 
-// draw draws the graph below a title, if the title has a height.
-func draw(out io.Writer, graph *report.Graph, top float64) error {
-	drawing := layered.Draw(layoutNodes(graph), layoutEdges(graph))
+// picture is a drawing of a graph.
+type picture struct {
+	lines
+
+	graph *report.Graph
+	// marks are the states of add-ons by name. Without them, the picture has the numbers of the graph.
+	marks map[string]Mark
+	// top is the height of the title. The picture has no title if it is zero.
+	top float64
+}
+
+// draw draws the graph below its title.
+func (l *picture) draw() error {
+	graph, top := l.graph, l.top
+	drawing := layered.Draw(l.layoutNodes(), layoutEdges(graph))
 	width, height := max(drawing.Width+2*margin, minWidth), max(top, margin)+drawing.Height+margin+legend
-	l := &lines{out: out}
 	l.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="addons-title addons-desc" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">`,
 		width, height, width, height)
 	l.add(`<title id="addons-title">%s</title>`, escape(title(graph)))
-	l.add(`<desc id="addons-desc">%s</desc>`, escape(describe(graph)))
+	l.add(`<desc id="addons-desc">%s</desc>`, escape(l.describe()))
 	l.add(`<rect class="paper" width="100%%" height="100%%" fill="white"/>`)
 	if top > 0 {
 		l.text(margin, 32, "start", 18, "ink", title(graph), ` font-weight="bold"`)
@@ -68,6 +79,21 @@ func draw(out io.Writer, graph *report.Graph, top float64) error {
 	return l.err
 }
 
+// label returns the lines of a node, with the sign of its state first, and its class and color.
+func (l *picture) label(node *report.GraphNode) (label []string, class, color string) {
+	if l.marks == nil || node.Kind != report.NodeAddOn || node.Clusters == 0 {
+		state := stateOf(node)
+		return signed(node), state.class, state.color
+	}
+	mark := l.marks[node.Name]
+	for _, each := range Classes {
+		if each.Class == mark.Class {
+			color = each.Color
+		}
+	}
+	return append([]string{strings.TrimSpace(mark.Sign + " " + text.Name(node.Name))}, mark.Lines...), mark.Class, color
+}
+
 func title(graph *report.Graph) string {
 	title := "Dependencies of add-ons"
 	if graph.AddOn != "" {
@@ -80,10 +106,15 @@ func title(graph *report.Graph) string {
 }
 
 // describe returns the picture in words, for screen readers.
-func describe(graph *report.Graph) string {
+func (l *picture) describe() string {
+	graph := l.graph
 	var sentences []string
 	for i := range graph.Nodes {
-		sentences = append(sentences, strings.Join(label(&graph.Nodes[i]), ": ")+".")
+		label := label(&graph.Nodes[i])
+		if mark, ok := l.marks[graph.Nodes[i].Name]; ok {
+			label = []string{label[0], mark.Words}
+		}
+		sentences = append(sentences, strings.Join(label, ": ")+".")
 	}
 	for i := range graph.Edges {
 		edge := &graph.Edges[i]
@@ -96,10 +127,11 @@ func describe(graph *report.Graph) string {
 	return strings.Join(sentences, "\n")
 }
 
-func layoutNodes(graph *report.Graph) []layered.Node {
+func (l *picture) layoutNodes() []layered.Node {
+	graph := l.graph
 	nodes := make([]layered.Node, 0, len(graph.Nodes))
 	for i := range graph.Nodes {
-		lines := signed(&graph.Nodes[i])
+		lines, _, _ := l.label(&graph.Nodes[i])
 		width := float64(textWidth(text.Cut(lines[0], maxName), nameSize) * 1.06) // bold
 		for _, line := range lines[1:] {
 			width = max(width, textWidth(line, smallSize))
@@ -152,12 +184,11 @@ func boxOf(graph *report.Graph, drawing layered.Drawing, name string) layered.Bo
 }
 
 // node draws a box with its label.
-func (l *lines) node(node *report.GraphNode, box layered.Box) {
-	state := stateOf(node)
-	l.add(`<g><title>%s</title>`, escape(text.Name(node.Name)))
+func (l *picture) node(node *report.GraphNode, box layered.Box) {
+	label, class, color := l.label(node)
+	l.add(`<g class="node"><title>%s</title>`, escape(text.Name(node.Name)))
 	l.add(`<rect class="box %s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6" fill="%s" stroke="#57606a"/>`,
-		state.class, box.X-box.Width/2, box.Y-box.Height/2, box.Width, box.Height, state.color)
-	label := signed(node)
+		class, box.X-box.Width/2, box.Y-box.Height/2, box.Width, box.Height, color)
 	y := box.Y - lineStep*float64(len(label)-1)/2 + nameSize*0.36
 	l.text(box.X, y, "middle", nameSize, "ink", text.Cut(label[0], maxName), ` font-weight="bold"`)
 	for i, line := range label[1:] {
@@ -167,13 +198,10 @@ func (l *lines) node(node *report.GraphNode, box layered.Box) {
 }
 
 // edge draws a line with an arrow and a label. box is the box of the dependent.
-func (l *lines) edge(edge *report.GraphEdge, route layered.Route, box layered.Box) {
-	class, dashes := "quiet", ""
+func (l *picture) edge(edge *report.GraphEdge, route layered.Route, box layered.Box) {
+	class, dashes := "quiet", kindOf(edge).dashes
 	if edge.Unsatisfied > 0 {
 		class = "broken"
-	}
-	if dashed(edge) {
-		dashes = ` stroke-dasharray="5,4"`
 	}
 	relation := " depends on "
 	if edge.Type == addonv1alpha1.DependencyTypeConflicts {
@@ -230,28 +258,6 @@ func (l *lines) arrow(tip layered.Point, direction float64, class string) {
 
 func (l *lines) line(path, class, dashes string) {
 	l.add(`<path class="line %s" d="%s" fill="none" stroke="%s" stroke-width="1.4"%s/>`, class, path, colors[class], dashes)
-}
-
-// legend explains colors and lines.
-func (l *lines) legend(y float64) {
-	x := margin
-	for _, state := range []state{working, failing, unknown, absent} {
-		meaning := strings.TrimSpace(state.sign + " " + state.meaning)
-		l.add(`<rect class="box %s" x="%.1f" y="%.1f" width="16" height="12" rx="3" fill="%s" stroke="#57606a"/>`,
-			state.class, x, y-10, state.color)
-		l.text(x+22, y, "start", smallSize, "quiet", meaning, "")
-		x += 22 + textWidth(meaning, smallSize) + 16
-	}
-	x, y = margin, y+22
-	for _, line := range []struct{ class, dashes, meaning string }{
-		{"quiet", "", "requires"},
-		{"quiet", ` stroke-dasharray="5,4"`, "is optional, needed if installed, or one of several"},
-		{"broken", "", "fails on that many managed clusters"},
-	} {
-		l.line(fmt.Sprintf("M%.1f,%.1f h22", x, y-4), line.class, line.dashes)
-		l.text(x+28, y, "start", smallSize, "quiet", line.meaning, "")
-		x += 28 + textWidth(line.meaning, smallSize) + 16
-	}
 }
 
 func (l *lines) text(x, y float64, anchor string, size float64, class, content, attributes string) {

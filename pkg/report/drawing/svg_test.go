@@ -135,7 +135,7 @@ func TestPictureHasDescription(t *testing.T) {
 	graph := graphOf("gateway: proxy?, proxy:")
 	graph.Edges[0].Version = "^1.2"
 	want := "gateway: 5000 available.\nproxy: 5000 available.\ngateway depends on proxy (Optional, ^1.2)."
-	if got := describe(graph); got != want {
+	if got := (&picture{graph: graph}).describe(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if graph.Edges[0].Type != addonv1alpha1.DependencyTypeOptional {

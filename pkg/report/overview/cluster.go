@@ -36,16 +36,11 @@ type located struct {
 }
 
 // addClusters adds the clusters, and counts the states of their add-ons.
-func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, causes *report.RootCauses, options Options) {
-	counts, matrix := map[State]int{}, newMatrix(options.GroupBy)
-	var all, affected []located
-	for _, name := range hub.Names() {
-		if cmp.Or(options.Cluster, name) != name {
-			continue
-		}
-		cluster := locate(hub, states, name, options.GroupBy)
+func (f *Finder) addClusters(o *Overview) {
+	counts, matrix := map[State]int{}, newMatrix(f.options.GroupBy)
+	var affected []located
+	for _, cluster := range f.clusters {
 		matrix.add(cluster)
-		all = append(all, cluster)
 		for state, count := range cluster.counts {
 			counts[state] += count
 		}
@@ -57,29 +52,58 @@ func (o *Overview) addClusters(hub *snapshot.Snapshot, states *stateFinder, caus
 		o.AddOns = append(o.AddOns, StateCount{State: state, Count: counts[state]})
 	}
 	o.Matrix, o.LeftOut.AddOns = matrix.result()
-	o.setHeadline(all, states, causes)
-	if options.Interactive {
-		o.Grid = newGrid(all)
+	o.NodeStates = f.NodeStates("", "")
+	o.setHeadline(f.clusters, f.states, f.causes)
+	if f.options.Interactive {
+		o.Grid = newGrid(f.clusters)
 		return
 	}
 	slices.SortStableFunc(affected, compareAffected)
 	shown := affected[:min(len(affected), maxClusters)]
 	for i := range shown {
-		o.Clusters = append(o.Clusters, shown[i].describe(hub, states, options.Command, false))
+		o.Clusters = append(o.Clusters, shown[i].describe(f.hub, f.states, f.options.Command, false))
 	}
 	capacity := clusterBytes
 	o.LeftOut.Clusters = int32(len(affected) - len(shown)) //nolint:gosec // bounded by memory
 	o.Clusters = report.Fit(o.Clusters, maxClusters, &capacity, &o.LeftOut.Clusters)
 }
 
+// Unlabeled is the group of managed clusters without the label, in the queries of pages. No value of a label begins with it.
+const Unlabeled = "-"
+
+// NodeStates counts the states of each add-on, worst first. A cluster or a group limits them to its managed clusters, by their shown names.
+func (f *Finder) NodeStates(cluster, group string) map[string][]StateCount {
+	counts := map[string]map[State]int{}
+	for i := range f.clusters {
+		each := &f.clusters[i]
+		if cmp.Or(cluster, each.Name) != each.Name || group != "" && cmp.Or(each.Group, Unlabeled) != group {
+			continue
+		}
+		for addOn, state := range each.states {
+			if counts[addOn] == nil {
+				counts[addOn] = map[State]int{}
+			}
+			counts[addOn][state]++
+		}
+	}
+	ordered := map[string][]StateCount{}
+	for addOn := range counts {
+		for _, state := range States {
+			if count := counts[addOn][state]; count > 0 {
+				ordered[addOn] = append(ordered[addOn], StateCount{State: state, Count: count})
+			}
+		}
+	}
+	return ordered
+}
+
 // Cluster returns the details of a managed cluster, by the name that the overview has. The bool is false if the fleet does not have it.
 func (f *Finder) Cluster(name string) (Cluster, bool) {
-	names := f.hub.Names()
-	index := slices.IndexFunc(names, func(candidate string) bool { return text.Name(candidate) == name })
+	index := slices.IndexFunc(f.clusters, func(candidate located) bool { return candidate.Name == name })
 	if index < 0 {
 		return Cluster{}, false
 	}
-	return locate(f.hub, f.states, names[index], f.options.GroupBy).describe(f.hub, f.states, f.options.Command, true), true
+	return f.clusters[index].describe(f.hub, f.states, f.options.Command, true), true
 }
 
 // locate returns a managed cluster with the states of its add-ons.

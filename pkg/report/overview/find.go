@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -56,13 +57,21 @@ type Finder struct {
 	options Options
 	causes  *report.RootCauses
 	states  *stateFinder
+	// clusters are the managed clusters of the overview, in the order of their names.
+	clusters []located
 }
 
 // New returns a finder for a fleet. It evaluates each managed cluster once.
 func New(hub *snapshot.Snapshot, options Options) *Finder {
 	hub.KeepFindings()
 	causes := report.FindRootCauses(hub, report.Filter{Cluster: options.Cluster})
-	return &Finder{hub: hub, options: options, causes: causes, states: newStateFinder(causes)}
+	f := &Finder{hub: hub, options: options, causes: causes, states: newStateFinder(causes)}
+	for _, name := range hub.Names() {
+		if cmp.Or(options.Cluster, name) == name {
+			f.clusters = append(f.clusters, locate(hub, f.states, name, options.GroupBy))
+		}
+	}
+	return f
 }
 
 // Find returns the overview of a fleet.
@@ -82,7 +91,7 @@ func (f *Finder) Overview() *Overview {
 	for _, unusable := range causes.Unusable {
 		o.Unusable = append(o.Unusable, report.Unusable{AddOn: text.Name(unusable.AddOn), Problem: safeText(unusable.Problem)})
 	}
-	o.addClusters(hub, f.states, causes, options)
+	f.addClusters(o)
 	o.setScope()
 	o.addNotices(options, notes)
 	return o

@@ -40,6 +40,8 @@ type Overview struct {
 	Matrix      Matrix  `json:"matrix"`
 	// Graph has the dependencies of all add-ons.
 	Graph *report.Graph `json:"graph"`
+	// NodeStates has the states of each add-on of the graph, worst first.
+	NodeStates map[string][]StateCount `json:"-"`
 	// Clusters are the managed clusters where an add-on does not work, or where that is not known. The worst come first.
 	Clusters []Cluster `json:"clusters"`
 	// Grid has the state of each add-on on each managed cluster, for an interactive page.

@@ -27,8 +27,8 @@ var style string
 var source string
 
 var parsed = template.Must(template.New("page").Funcs(template.FuncMap{
-	"symbol":      func(state overview.State) string { return states[state].symbol },
-	"word":        func(state overview.State) string { return states[state].word },
+	"symbol":      symbolOf,
+	"word":        wordOf,
 	"meaning":     func(state overview.State) string { return states[state].meaning },
 	"count":       text.Count,
 	"name":        text.Name,
@@ -39,7 +39,7 @@ var parsed = template.Must(template.New("page").Funcs(template.FuncMap{
 // Write writes the page.
 func Write(out io.Writer, o *overview.Overview) error {
 	var figure strings.Builder
-	if err := drawing.Figure(&figure, o.Graph); err != nil {
+	if err := drawing.Figure(&figure, o.Graph, Marks(o.NodeStates)); err != nil {
 		return err
 	}
 	v := &view{

@@ -1,24 +1,11 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import { computed, signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { filters, fleet, setFilters, unlabeled } from "./store.js";
-import { openCluster, plural } from "./parts.jsx";
+import { fails, filters, fleet, groupLabel, setFilters, showOnly, unlabeled } from "./store.js";
+import { filtered, groupName, hidden, shown, stateName } from "./rows.js";
+import { Copy, openCluster, plural } from "./parts.jsx";
 
 const rowHeight = 30;
-
-// The columns and rows that pass the filters. Managed clusters with the worst states come first.
-const shown = computed(() => {
-  const { grid, legend } = fleet.value;
-  const { q, group, state, addon } = filters.value;
-  const columns = grid.addOns.map((_, i) => i).filter((i) => !addon || grid.addOns[i] === addon);
-  const digit = state ? String(legend.findIndex((text) => text.state === state)) : "";
-  const rows = grid.clusters.filter((row) =>
-    (!q || row.name.includes(q)) && (!group || (row.group || unlabeled) === group) &&
-    columns.some((i) => row.states[i] !== " " && (!digit || row.states[i] === digit)));
-  const rank = new Map(rows.map((row) => [row, columns.map((i) => (row.states[i] === " " ? "~" : row.states[i])).sort().join("")]));
-  rows.sort((a, b) => (rank.get(a) < rank.get(b) ? -1 : rank.get(a) > rank.get(b) ? 1 : a.name < b.name ? -1 : 1));
-  return { columns, rows };
-});
 
 // The cell that keys start from. It may be gone, with a filter, or not be visible, so the grid itself takes the focus of the keyboard first.
 const chosen = signal({ row: 0, column: 0 });
@@ -44,34 +31,64 @@ function useRows(count, element) {
 }
 
 export function Grid() {
-  const { grid, matrix, legend: texts } = fleet.value;
+  const { grid } = fleet.value;
   const { columns, rows } = shown.value;
   const element = useRef(null);
   const virtualizer = useRows(rows.length, element);
-  const set = (name) => (event) => setFilters({ [name]: event.currentTarget.value });
+  const longest = (names, most) => Math.min(most, Math.max(14, ...names.map((name) => name.length)));
+  const width = `${1.5 + .54 * longest(grid.clusters.slice(0, 1000).map((row) => row.name), 40)}rem`;
+  const height = `${1 + .54 * longest(columns.map((i) => grid.addOns[i]), 50)}rem`;
   return (
     <section aria-labelledby="clusters">
       <h2 id="clusters" tabIndex={-1}>Managed clusters</h2>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>Cluster <input type="search" value={filters.value.q} onInput={set("q")} /></label>
-        <Choice name="Group" value={filters.value.group} onChange={set("group")} options={matrix.groups.filter((group) => !group.merged).map((group) => [group.name || unlabeled, group.name || "without the label"])} />
-        <Choice name="Add-on" value={filters.value.addon} onChange={set("addon")} options={grid.addOns.map((name) => [name, name])} />
-        <Choice name="State" value={filters.value.state} onChange={set("state")} options={texts.map((text) => [text.state, text.word])} />
-        <button type="button" onClick={() => setFilters({ q: "", group: "", addon: "", state: "" })}>Clear</button>
-        <span role="status">{plural(rows.length, "managed cluster")}</span>
-      </form>
+      <Filters />
+      <Found />
+      <p>A row opens the details of its managed cluster below, and a cell opens them at its add-on. In an empty cell, the add-on is not installed.</p>
       <div class="scroll grid" ref={element} role="grid" tabIndex={0} aria-label="Add-ons on managed clusters" aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1} onKeyDown={(event) => move(event, virtualizer)}>
         <div class="head" role="row" aria-rowindex={1}>
-          <span class="name" role="columnheader">Managed cluster</span>
-          {columns.map((i) => <span key={i} class="cell" role="columnheader" title={grid.addOns[i]}><span>{grid.addOns[i]}</span></span>)}
+          <span class="name" role="columnheader" style={{ width }}>Managed cluster</span>
+          {columns.map((i) => <span key={i} class="cell" role="columnheader" title={grid.addOns[i]} style={{ height }}><span>{grid.addOns[i]}</span></span>)}
         </div>
         <div class="body" role="rowgroup" style={{ height: virtualizer.getTotalSize() + "px" }}>
           {virtualizer.getVirtualItems().map((item) => (
-            <Row key={rows[item.index].name} row={rows[item.index]} index={item.index} top={item.start - virtualizer.options.scrollMargin} columns={columns} addOns={grid.addOns} texts={texts} />
+            <Row key={rows[item.index].name} row={rows[item.index]} index={item.index} top={item.start - virtualizer.options.scrollMargin} columns={columns} width={width} />
           ))}
         </div>
       </div>
     </section>
+  );
+}
+
+function Filters() {
+  const { grid, matrix, legend: texts } = fleet.value;
+  const set = (name) => (event) => setFilters({ [name]: event.currentTarget.value });
+  const groups = matrix.groups.filter((group) => !group.merged).map((group) => group.name || unlabeled);
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <label>Cluster <input type="search" value={filters.value.q} onInput={set("q")} /></label>
+      <Choice name={groupLabel.value} value={filters.value.group} onChange={set("group")} options={groups.map((group) => [group, groupName(group)])} />
+      <Choice name="Add-on" value={filters.value.addon} onChange={set("addon")} options={grid.addOns.map((name) => [name, name])} />
+      <Choice name="State" value={filters.value.state} onChange={set("state")} options={[fails, ...texts.map((text) => text.state)].map((state) => [state, stateName(state)])} />
+      <button type="button" onClick={() => showOnly({})}>Clear</button>
+      <Copy text={() => location.origin + location.pathname + location.search} name="Copy link to this view, without a token">Copy link</Copy>
+    </form>
+  );
+}
+
+// Found says how many managed clusters pass the filters, and which filters these are.
+function Found() {
+  const total = fleet.value.grid.clusters.length;
+  const names = hidden.value;
+  const count = shown.value.rows.length;
+  return (
+    <div class="found">
+      <span role="status">
+        {filtered.value ? `${count} of ${plural(total, "managed cluster")}` : plural(count, "managed cluster")}
+        {names.length ? `: ${names.length === 1 ? names[0] + " exists" : names.length + " with this name exist"}, but other filters hide ${names.length === 1 ? "it" : "them"}` : ""}
+      </span>
+      {filtered.value ? <span class="quiet">Filters: {filtered.value}</span> : null}
+      {names.length ? <button type="button" onClick={() => setFilters({ group: "", state: "", addon: "" })}>Clear the other filters</button> : null}
+    </div>
   );
 }
 
@@ -84,17 +101,21 @@ function Choice({ name, value, onChange, options }) {
   );
 }
 
-function Row({ row, index, top, columns, addOns, texts }) {
+function Row({ row, index, top, columns, width }) {
+  const { grid, legend: texts } = fleet.value;
+  const { cluster, at } = filters.value;
   const isActive = (column) => active.value.row === index && active.value.column === column;
+  const isOpen = cluster === row.name;
   return (
-    <div class="row" role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${top}px)` }}>
-      <span class="name" role="rowheader" id={isActive(0) ? "active" : undefined} tabIndex={-1} onClick={() => openCluster(row.name)}>{row.name}</span>
+    <div class={isOpen ? "row open" : "row"} role="row" aria-rowindex={index + 2} aria-selected={isOpen} style={{ transform: `translateY(${top}px)` }}>
+      <span class="name" role="rowheader" id={isActive(0) ? "active" : undefined} tabIndex={-1} title={row.name} style={{ width }} onClick={() => openCluster(row.name)}>{row.name}</span>
       {columns.map((i, position) => {
         const text = texts[row.states[i]];
         const current = isActive(position + 1);
+        const marked = isOpen && at === grid.addOns[i] ? " marked" : "";
         return (
-          <span key={i} class={"cell " + (text?.state ?? "none")} role="gridcell" id={current ? "active" : undefined} tabIndex={-1}
-            title={`${addOns[i]} on ${row.name}: ${text?.word ?? "not installed"}`} onClick={() => openCluster(row.name)}>
+          <span key={i} class={"cell " + (text?.state ?? "none") + marked} role="gridcell" id={current ? "active" : undefined} tabIndex={-1}
+            title={`${grid.addOns[i]} on ${row.name}: ${text?.word ?? "not installed"}`} onClick={() => openAt(row, i)}>
             <span aria-hidden="true">{text?.symbol ?? ""}</span><span class="hidden">{text?.word ?? "not installed"}</span>
           </span>
         );
@@ -103,7 +124,7 @@ function Row({ row, index, top, columns, addOns, texts }) {
   );
 }
 
-// Moves the focus with the keys of a grid. Enter opens the managed cluster.
+// Moves the focus with the keys of a grid. Enter opens the managed cluster, at the add-on of the cell.
 function move(event, virtualizer) {
   const { rows, columns } = shown.value;
   let { row, column } = active.value;
@@ -117,11 +138,15 @@ function move(event, virtualizer) {
     case "PageUp": row -= page; break;
     case "Home": column = 0; if (event.ctrlKey) row = 0; break;
     case "End": column = columns.length; if (event.ctrlKey) row = rows.length - 1; break;
-    case "Enter": if (rows[row]) openCluster(rows[row].name); return;
+    case "Enter": if (rows[row]) openAt(rows[row], columns[column - 1]); return;
     default: return;
   }
   event.preventDefault();
   chosen.value = { row: Math.min(Math.max(row, 0), rows.length - 1), column: Math.min(Math.max(column, 0), columns.length) };
   virtualizer.scrollToIndex(active.value.row);
   requestAnimationFrame(() => document.getElementById("active")?.focus({ preventScroll: true }));
+}
+
+function openAt(row, column) {
+  openCluster(row.name, column >= 0 && row.states[column] !== " " ? fleet.value.grid.addOns[column] : "");
 }

@@ -2,8 +2,8 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { follow } from "./connection.js";
-import { fleet, received, signIn, trouble } from "./store.js";
-import { Badge, plural, Time } from "./parts.jsx";
+import { fleet, received, showOnly, signIn, trouble } from "./store.js";
+import { Badge, goTo, plural, Time } from "./parts.jsx";
 import { Causes } from "./causes.jsx";
 import { Matrix } from "./matrix.jsx";
 import { Grid } from "./grid.jsx";
@@ -31,23 +31,23 @@ function App() {
       </main>
     );
   }
-  const { hub, selection, reach, taken, addOns, legend, notices } = fleet.value;
+  const { hub, selection, headline, scope, taken, addOns, legend } = fleet.value;
   document.title = "Add-ons of " + hub;
   return (
     <>
       <a class="skip" href="#causes">Skip to the root causes</a>
       <header>
         <h1>Add-ons of {hub}</h1>
-        <p>{plural(reach.clusters + (reach.lost ?? 0), "managed cluster")}{reach.lost ? ` (${reach.lost} cannot be reached)` : ""}{selection}, as read at <Time value={taken} />.</p>
-        <ul class="states">{addOns.filter((each) => each.count).map((each) => (
-          <li key={each.state}><Badge state={each.state} count={each.count} /> <span aria-hidden="true">{legend.find((text) => text.state === each.state).word}</span></li>
-        ))}</ul>
+        <Banner />
+        <p class="headline">{headline}</p>
+        <p>{scope}{selection}, as read at <Time value={taken} />.</p>
+        <ul class="states">{addOns.filter((each) => each.count).map((each) => <li key={each.state}><Count {...each} /></li>)}</ul>
+        <Notices />
         <details><summary>What the states mean</summary>
-          <dl>{legend.map((text) => [<dt key={text.state}><span class={"state " + text.state}><span aria-hidden="true">{text.symbol}</span> {text.word}</span></dt>, <dd key={text.state + "-meaning"}>{text.meaning}</dd>])}</dl>
+          <dl>{legend.map((text) => [<dt key={text.state}><span class={"state " + text.state}><span aria-hidden="true">{text.symbol}</span> {text.word}</span></dt>, <dd key={text.state + "-meaning"}>{text.meaning}</dd>])}<dt><span class="quiet">–</span></dt><dd>The add-on is not installed.</dd></dl>
         </details>
         <SignOut />
       </header>
-      <Notices notices={notices ?? []} />
       <nav aria-label="Sections"><ul>{sections.map(([id, name]) => <li key={id}><a href={"#" + id}>{name}</a></li>)}</ul></nav>
       <main>
         <Causes /><Matrix /><Grid /><ClusterDetails /><Graph /><WhatIf /><History />
@@ -56,16 +56,40 @@ function App() {
   );
 }
 
-function Notices({ notices }) {
+// Count shows the number of add-ons in a state. It lists their managed clusters.
+function Count({ state, count }) {
+  const text = fleet.value.legend.find((each) => each.state === state);
+  const list = () => {
+    showOnly({ state });
+    goTo("clusters");
+  };
+  return <button type="button" class="plain" onClick={list}><Badge state={state} count={count} /> <span aria-hidden="true">{text.word}</span></button>;
+}
+
+// Banner says why the data is old.
+function Banner() {
   const isOld = now.value - received.value > oldAfter && !trouble.value && !fleet.value.fixed;
+  const urgent = (fleet.value.notices ?? []).filter((notice) => notice.urgent);
   return (
-    <section class="notices" aria-label="Notices" aria-live="polite">
+    <section class="notices" aria-label="Age of the data" aria-live="polite">
       {trouble.value ? <p class="notice urgent"><strong>This data is old.</strong> {trouble.value}</p> : null}
       {isOld ? <p class="notice urgent"><strong>This data is old.</strong> Nothing has come for {Math.round((now.value - received.value) / 1000)} seconds.</p> : null}
-      {notices.map((notice) => (
-        <p key={notice.text} class={notice.urgent ? "notice urgent" : "notice"}>{notice.text}{notice.run ? <> <code>{notice.run}</code></> : null}</p>
-      ))}
+      {urgent.map((notice) => <p key={notice.text} class="notice urgent">{notice.text}</p>)}
     </section>
+  );
+}
+
+function Notices() {
+  const notices = (fleet.value.notices ?? []).filter((notice) => !notice.urgent);
+  return (
+    <>
+      {notices.length ? (
+        <details><summary>{plural(notices.length, "notice")}</summary>
+          {notices.map((notice) => <p key={notice.text} class="notice">{notice.text}{notice.run ? <> <code>{notice.run}</code></> : null}</p>)}
+        </details>
+      ) : null}
+      <p class="quiet">Commands that begin with <code>kubectl addon</code> need the plugin of Interlock for kubectl.</p>
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
-import { fleet, setFilters, unlabeled } from "./store.js";
-import { Badge, plural } from "./parts.jsx";
+import { filters, fleet, groupLabel, showOnly, unlabeled } from "./store.js";
+import { Badge, goTo, plural } from "./parts.jsx";
 
 // Matrix has the numbers of add-ons by group. A number filters the grid below.
 export function Matrix() {
@@ -7,16 +7,16 @@ export function Matrix() {
   return (
     <section aria-labelledby="matrix">
       <h2 id="matrix" tabIndex={-1}>Add-ons and clusters</h2>
-      <div class="scroll" role="region" aria-label="Table of add-ons and groups of managed clusters" tabIndex={0}>
+      <div class="scroll tall" role="region" aria-label="Table of add-ons and groups of managed clusters" tabIndex={0}>
         <table class="matrix">
-          <caption>The add-ons on managed clusters, by the label {matrix.groupBy}. A number filters the managed clusters below.</caption>
+          <caption>The add-ons on managed clusters, by the label {matrix.groupBy}. A number lists its managed clusters below.</caption>
           <thead>
             <tr>
               <th scope="col">Add-on</th>
               <th scope="col">All</th>
               {matrix.groups.map((group, i) => (
                 <th scope="col" key={i}>
-                  {group.merged ? `${group.merged} other values` : group.name || "without the label"}
+                  {group.merged ? `${group.merged} other values` : group.name || "no " + groupLabel.value}
                   <br /><span class="quiet">{plural(group.clusters, "cluster")}{group.lost ? `, ${group.lost} lost` : ""}</span>
                 </th>
               ))}
@@ -40,8 +40,14 @@ export function Matrix() {
 
 function Cell({ cell, addOn, group, merged }) {
   if (!cell.installed) return <><span class="quiet" aria-hidden="true">–</span><span class="hidden">not installed</span></>;
+  const now = filters.value;
+  const list = (state) => {
+    showOnly({ addon: addOn, group, state });
+    goTo("clusters");
+  };
   return cell.states.map(({ state, count }) => (
-    <button key={state} type="button" class="plain" disabled={!!merged} onClick={() => setFilters({ addon: addOn, group, state, cluster: "" })}>
+    <button key={state} type="button" class="plain" disabled={!!merged} onClick={() => list(state)}
+      aria-pressed={now.addon === addOn && now.group === group && now.state === state && !now.q}>
       <Badge state={state} count={count} />
     </button>
   ));

@@ -23,7 +23,7 @@ export function Copy({ text, name, children }) {
   const [result, setResult] = useState("");
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === "function" ? text() : text);
       setResult("copied");
     } catch {
       setResult("not copied: select the text");
@@ -51,7 +51,26 @@ export function ClusterNames({ list }) {
   );
 }
 
-export function openCluster(name) {
-  setFilters({ cluster: name });
-  document.getElementById("cluster")?.focus();
+// goTo moves the focus, and the window, to a heading.
+export function goTo(id) {
+  const heading = document.getElementById(id);
+  heading?.focus({ preventScroll: true });
+  heading?.scrollIntoView();
+}
+
+// The add-on whose row in the details takes the focus once they are there.
+let awaited = "";
+
+// Opens the details of a managed cluster, at an add-on if one is given.
+export function openCluster(name, addOn = "") {
+  awaited = addOn;
+  setFilters({ cluster: name, at: addOn });
+  goTo("cluster");
+}
+
+export function focusAwaited(row) {
+  if (!row || !awaited) return;
+  awaited = "";
+  row.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "center" });
 }

@@ -10,13 +10,20 @@ export const signIn = signal(null);
 // Changes since the page was opened, latest first.
 export const changes = signal([]);
 
-const names = ["q", "group", "state", "addon", "cluster"];
+const names = ["q", "group", "state", "addon", "cluster", "at"];
+
+// The filter for each state in which an add-on certainly fails.
+export const fails = "fails";
+export const failing = ["Failing", "Down"];
 
 // The filter for clusters without the label. No value of a label begins with it.
 export const unlabeled = "-";
 
 // The filters of the page. They are the query of its address.
 export const filters = signal(readFilters());
+
+// The short name of the label whose values are the groups.
+export const groupLabel = computed(() => fleet.value.matrix.groupBy.split("/").pop());
 
 export const legend = computed(() => Object.fromEntries((fleet.value?.legend ?? []).map((text) => [text.state, text])));
 
@@ -31,6 +38,9 @@ export function setFilters(changed) {
   const query = new URLSearchParams(Object.entries(filters.value).filter(([, value]) => value));
   history.replaceState(null, "", query.size ? "?" + query : location.pathname);
 }
+
+// Shows everything in the list of managed clusters, but for the given filters. The details and the graph are those of the fleet.
+export const showOnly = (chosen) => setFilters({ ...Object.fromEntries(names.map((name) => [name, ""])), ...chosen });
 
 addEventListener("popstate", () => (filters.value = readFilters()));
 

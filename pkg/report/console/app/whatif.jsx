@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { changes, fleet } from "./store.js";
 import { request } from "./connection.js";
 import { useData } from "./cluster.jsx";
-import { plural } from "./parts.jsx";
+import { plural, Time } from "./parts.jsx";
 
 // WhatIf tries the removal of an add-on, or another version. Nothing is written. The result of a choice ends with the choice.
 export function WhatIf() {
@@ -70,7 +70,7 @@ export function History() {
     <section aria-labelledby="history">
       <h2 id="history" tabIndex={-1}>Since this page was opened</h2>
       {changes.value.length ? null : <p>Nothing has changed.</p>}
-      <ul>{changes.value.map((change, i) => <li key={i}>{change.time.toISOString().slice(11, 19)} UTC: {change.text}</li>)}</ul>
+      <ul>{changes.value.map((change, i) => <li key={i}><Time value={change.time.toISOString()} />: {change.text}</li>)}</ul>
     </section>
   );
 }
