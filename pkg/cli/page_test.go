@@ -42,7 +42,7 @@ func TestReportWritesPage(t *testing.T) {
 			"report -o html", map[atom.Atom]string{
 				atom.H1: "Add-ons of fleet.json", atom.H3: "1. managed-serviceaccount is not available: ManagedClusterAddOnLeaseUpdateStopped",
 				atom.Code: "kubectl describe managedclusteraddon managed-serviceaccount -n cluster30",
-				atom.P:    "50 managed clusters (1 cannot be reached), as read at 2026-08-01 10:05:00 UTC.",
+				atom.P:    "50 managed clusters (1 cannot be reached; root causes count the other 49), as read at 2026-08-01 10:05:00 UTC.",
 			},
 		},
 		{"report -o html -n cluster40", map[atom.Atom]string{
@@ -51,7 +51,7 @@ func TestReportWritesPage(t *testing.T) {
 		}},
 		{"report -o html -l vendor=OpenShift --group-by vendor", map[atom.Atom]string{
 			atom.Th: "OpenShift50 clusters, 1 lost",
-			atom.P: "50 managed clusters (1 cannot be reached) with the labels vendor=OpenShift, " +
+			atom.P: "50 managed clusters (1 cannot be reached; root causes count the other 49) with the labels vendor=OpenShift, " +
 				"as read at 2026-08-01 10:05:00 UTC.",
 		}},
 	} {

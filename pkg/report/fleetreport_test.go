@@ -186,7 +186,8 @@ func fleetCausesOf(r *report.FleetReport) string {
 		for _, trait := range item.Shared {
 			shared = append(shared, fmt.Sprint(trait))
 		}
-		lines = append(lines, fmt.Sprint(item.Title, item.Clusters, item.AddOns, fmt.Sprint(report.StoredOnset(item.Began)), fmt.Sprint(report.StoredOnset(item.Effects)), item.OtherClusters,
+		lines = append(lines, fmt.Sprint(item.Title, item.Clusters, item.AddOns, fmt.Sprint(report.StoredOnset(item.Began)),
+			fmt.Sprint(report.StoredOnset(item.Effects)), item.OtherClusters,
 			shared, item.Stored, item.Stopped, item.Unset, len(item.Victims)+int(item.OtherVictims), item.Message == ""))
 	}
 	return strings.Join(lines, "\n")

@@ -11,7 +11,8 @@ import (
 )
 
 // isAtTop is true if the list of managed clusters has the focus, and is at the top of the window.
-const isAtTop = `document.activeElement.id === "clusters" && Math.abs(document.getElementById("clusters").getBoundingClientRect().top) < 60`
+const isAtTop = `document.activeElement.id === "clusters" && ` +
+	`Math.abs(document.getElementById("clusters").getBoundingClientRect().top) < 60`
 
 // TestNumbersListClusters tests that the numbers of the matrix and of the first lines lead to the list, which says what it is limited to.
 func TestNumbersListClusters(t *testing.T) {
@@ -34,7 +35,8 @@ func TestNumbersListClusters(t *testing.T) {
 // TestHiddenClusterIsNamed tests that a search which other filters leave without a result says so, and that all filters can be cleared.
 func TestHiddenClusterIsNamed(t *testing.T) {
 	b := open(t, serve(t, mixedfleet.Content(1000)).address, 1400, "light")
-	b.run(chromedp.Click(chromedp.CSS(".states li:nth-child(3) button")), chromedp.SendKeys(chromedp.CSS(".filters input[type=search]"), "cluster0360"))
+	b.run(chromedp.Click(chromedp.CSS(".states li:nth-child(3) button")),
+		chromedp.SendKeys(chromedp.CSS(".filters input[type=search]"), "cluster0360"))
 	b.waitFor(rows + ` === "0 of 1000 managed clusters: cluster0360 exists, but other filters hide it"`)
 	b.checkAccessibility()
 	b.run(chromedp.Click(chromedp.CSS(".found button")))
@@ -45,7 +47,8 @@ func TestHiddenClusterIsNamed(t *testing.T) {
 	b.run(chromedp.SendKeys(chromedp.CSS(".filters input[type=search]"), "-"))
 	b.waitFor(`document.body.innerText.includes("The filters of the list above hide cluster0360.")`)
 	value[bool](b, `[...document.querySelectorAll(".filters button")].find((each) => each.innerText === "Clear").click(), true`)
-	b.waitFor(rows + ` === "1000 managed clusters" && document.getElementById("graph").textContent === "Dependencies" && location.search === ""`)
+	b.waitFor(rows + ` === "1000 managed clusters" && document.getElementById("graph").textContent === "Dependencies" && ` +
+		`location.search === ""`)
 	b.waitFor(`document.getElementById("cluster").textContent === "Details of a managed cluster"`)
 }
 
@@ -53,7 +56,8 @@ func TestHiddenClusterIsNamed(t *testing.T) {
 func TestCellOpensItsAddOn(t *testing.T) {
 	b := open(t, serve(t, mixedfleet.Content(1000)).address, 1400, "light")
 	const isMarked = `document.activeElement.matches(".marked[aria-current]") && document.activeElement.querySelector("th").innerText === `
-	const isVisible = `document.activeElement.getBoundingClientRect().top > 0 && document.activeElement.getBoundingClientRect().bottom < innerHeight`
+	const isVisible = `document.activeElement.getBoundingClientRect().top > 0 && ` +
+		`document.activeElement.getBoundingClientRect().bottom < innerHeight`
 	b.run(chromedp.Click(chromedp.CSS(".grid .row .cell:nth-child(5)")))
 	b.waitFor(isMarked + `"config-policy-controller" && ` + isVisible)
 	b.waitFor(`document.querySelector(".grid .row.open .name").innerText === document.getElementById("cluster").innerText.split(" ").pop()`)
@@ -67,7 +71,8 @@ func TestCellOpensItsAddOn(t *testing.T) {
 func TestLostClusterIsExplained(t *testing.T) {
 	address, token, _ := strings.Cut(serve(t, mixedfleet.Content(60)).address, "#")
 	b := open(t, address+"?cluster=cluster0011#"+token, 400, "dark")
-	b.waitFor(`document.querySelector("#cluster ~ .notice")?.innerText.startsWith("The hub has not heard from cluster0011 since 2026-08-01 10:00:00 UTC.")`)
+	b.waitFor(`document.querySelector("#cluster ~ .notice")?.innerText.` +
+		`startsWith("The hub has not heard from cluster0011 since 2026-08-01 10:00:00 UTC.")`)
 	b.waitFor(`document.querySelector("#cluster ~ .command").innerText.includes("kubectl describe managedcluster cluster0011")`)
 	b.waitFor(`document.querySelectorAll(".cluster tbody code").length === 0`)
 	b.checkAccessibility()
@@ -77,11 +82,13 @@ func TestLostClusterIsExplained(t *testing.T) {
 func TestPictureFilters(t *testing.T) {
 	b := open(t, serve(t, mixedfleet.Content(1000)).address, 1400, "light")
 	b.waitFor(`document.querySelector("svg .node[role=button]")`)
-	if widths := value[[]int](b, `[document.querySelector("svg").parentElement.scrollWidth, document.querySelector("svg").parentElement.clientWidth]`); widths[0] > widths[1] {
+	const place = `document.querySelector("svg").parentElement`
+	if widths := value[[]int](b, "["+place+".scrollWidth, "+place+".clientWidth]"); widths[0] > widths[1] {
 		t.Errorf("the picture has %d pixels, and its place %d", widths[0], widths[1])
 	}
 	b.run(chromedp.Focus(chromedp.CSS(`svg .node[aria-label*="config-policy-controller"]`)), chromedp.KeyEvent(kb.Enter))
-	b.waitFor(`location.search === "?addon=config-policy-controller" && document.getElementById("graph").textContent === "Dependencies around config-policy-controller"`)
+	b.waitFor(`location.search === "?addon=config-policy-controller" && ` +
+		`document.getElementById("graph").textContent === "Dependencies around config-policy-controller"`)
 	b.waitFor(`document.querySelector("svg .node[aria-pressed=true] title")?.textContent === "config-policy-controller"`)
 	b.waitFor(`document.querySelector("svg .node[aria-pressed=true]")?.textContent.includes("21 of 1000 fail")`)
 	b.checkAccessibility()
@@ -92,7 +99,8 @@ func TestCommandIsCopied(t *testing.T) {
 	b := open(t, serve(t, mixedfleet.Content(30)).address, 1400, "light")
 	value[bool](b, `navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }, true`)
 	b.run(chromedp.Click(chromedp.CSS(".causes .copy")))
-	b.waitFor(`window.copied === document.querySelector(".causes code").textContent && document.querySelector(".causes .command span").innerText === "copied"`)
+	b.waitFor(`window.copied === document.querySelector(".causes code").textContent && ` +
+		`document.querySelector(".causes .command span").innerText === "copied"`)
 	value[bool](b, `[...document.querySelectorAll(".filters .copy")].pop().click(), true`)
 	b.waitFor(`window.copied === location.origin + "/"`)
 }

@@ -163,9 +163,11 @@ func TestWhatIf(t *testing.T) {
 	choose("managed-serviceaccount")
 	b.waitFor(result + ` === ""`)
 	b.run(chromedp.Click(chromedp.CSS("#whatif ~ form button")))
-	b.waitFor(result + `.includes("Stays broken: it fails already") && ` + result + `.includes("3 add-ons stop working on 52 managed clusters")`)
+	b.waitFor(result + `.includes("Stays broken: it fails already") && ` +
+		`` + result + `.includes("3 add-ons stop working on 52 managed clusters")`)
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=version]"), "2.0.0"), chromedp.Click(chromedp.CSS("#whatif ~ form button")))
-	b.waitFor(result + `.includes("not known on 60 managed clusters") && ` + result + `.includes("No dependency has a version requirement on it.")`)
+	b.waitFor(result + `.includes("not known on 60 managed clusters") && ` +
+		`` + result + `.includes("No dependency has a version requirement on it.")`)
 	b.checkAccessibility()
 }
 

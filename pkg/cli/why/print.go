@@ -8,11 +8,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/xlab/treeprint"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"open-cluster-management.io/interlock/pkg/cli/source"
 	"open-cluster-management.io/interlock/pkg/cli/table"
@@ -263,22 +261,6 @@ func (p *printer) victims(victims []cause.Victim) string {
 		shown = append(shown, fmt.Sprintf("%d more", rest))
 	}
 	return strings.Join(shown, ", ")
-}
-
-// onsetRows returns the rows about when a failure began, and its effects unless they began at once.
-func onsetRows(began, effects cause.Onset, now time.Time, affected int) [][2]string {
-	describe := func(onset cause.Onset) string {
-		if onset.Since.IsZero() {
-			return ""
-		}
-		return fmt.Sprintf("%s, %s ago, %s", onset.Since.Format("2006-01-02 15:04:05 MST"),
-			duration.HumanDuration(now.Sub(onset.Since)), onset.Place(affected))
-	}
-	rows := [][2]string{{"since", describe(began)}}
-	if effects != began && !effects.Since.IsZero() {
-		rows = append(rows, [2]string{"effects", "since " + describe(effects)})
-	}
-	return rows
 }
 
 // printPaths prints the path from the add-on to each cause.

@@ -34,7 +34,8 @@ func TestOtherAddOnsThatAreNotAvailable(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s, on %d %s: %s", entry.Title, entry.Clusters, entry.Place, entry.Effect))
 	}
 	want := []string{
-		"cluster-proxy is not available: ProbeFailed, on 17 on all at once: only reads, and shows cluster0013, one of the 17: for another one, replace its name",
+		"cluster-proxy is not available: ProbeFailed, on 17 on all at once: " +
+			"only reads, and shows cluster0013, one of the 17: for another one, replace its name",
 		"work-manager is not available: ManagedClusterAddOnLeaseUpdateStopped, on 10 on all at once: " +
 			"only reads, and shows cluster0017, one of the 10: for another one, replace its name",
 	}
@@ -57,10 +58,16 @@ func TestOtherAddOnsThatAreNotAvailable(t *testing.T) {
 
 func TestHeadline(t *testing.T) {
 	for clusters, want := range map[int][2]string{
-		0:    {"No add-on is known to fail.", "0 managed clusters"},
-		1:    {"4 add-ons fail; all of them because of managed-serviceaccount on 1 managed cluster.", "1 managed cluster"},
-		12:   {"10 add-ons fail; 8 of them because of managed-serviceaccount on 2 managed clusters.", "12 managed clusters (1 cannot be reached; root causes count the other 11)"},
-		1000: {"469 add-ons fail; 400 of them because of managed-serviceaccount on 100 managed clusters.", "1000 managed clusters (25 cannot be reached, 4 will be detached; root causes count the other 971)"},
+		0: {"No add-on is known to fail.", "0 managed clusters"},
+		1: {"4 add-ons fail; all of them because of managed-serviceaccount on 1 managed cluster.", "1 managed cluster"},
+		12: {
+			"10 add-ons fail; 8 of them because of managed-serviceaccount on 2 managed clusters.",
+			"12 managed clusters (1 cannot be reached; root causes count the other 11)",
+		},
+		1000: {
+			"469 add-ons fail; 400 of them because of managed-serviceaccount on 100 managed clusters.",
+			"1000 managed clusters (25 cannot be reached, 4 will be detached; root causes count the other 971)",
+		},
 	} {
 		if o := find(mixedfleet.Content(clusters)); o.Headline != want[0] || o.Scope != want[1] {
 			t.Errorf("%d clusters: %s %s", clusters, o.Headline, o.Scope)

@@ -26,16 +26,17 @@ func TestExplanation(t *testing.T) {
 			"kubectl describe managedclusteraddon managed-serviceaccount -n cluster0000",
 		},
 		"cluster0013/cluster-proxy": {
-			overview.Down, "No Required dependency on the cluster fails because of it.", "kubectl describe managedclusteraddon cluster-proxy -n cluster0013",
+			overview.Down, "No Required dependency on the cluster fails because of it.",
+			"kubectl describe managedclusteraddon cluster-proxy -n cluster0013",
 		},
 		"cluster0000/cluster-gateway": {overview.Failing, "", "kubectl addon why cluster-gateway -n cluster0000"},
 		"cluster0019/multicluster-kueue-manager": {
-			overview.Stale, "All its dependencies are satisfied, and its conditions do not show that: addon-manager, or the agent that sets Available, " +
-				"has not updated them.", "kubectl addon doctor",
+			overview.Stale, "All its dependencies are satisfied, and its conditions do not show that: addon-manager, or the agent that sets " +
+				"Available, has not updated them.", "kubectl addon doctor",
 		},
 		"cluster0023/application-portal": {
-			overview.Waiting, "Not installed yet, although all its dependencies are satisfied. addon-manager with --lifecycle lets it be installed, " +
-				"and kubectl addon doctor checks that.", "kubectl addon why application-portal -n cluster0023",
+			overview.Waiting, "Not installed yet, although all its dependencies are satisfied. addon-manager with --lifecycle lets it be " +
+				"installed, and kubectl addon doctor checks that.", "kubectl addon why application-portal -n cluster0023",
 		},
 		"cluster0041/permission-user": {
 			overview.Held, "It is not known whether permissions is satisfied. Until it is, the last conditions count.",
@@ -46,7 +47,8 @@ func TestExplanation(t *testing.T) {
 			"kubectl describe managedclusteraddon work-manager -n cluster0031",
 		},
 		"cluster0029/application-portal": {
-			overview.Leaving, "application-portal on cluster0029 is being removed since 2026-08-01 10:00:00 UTC, and the finalizer example.com/cleanup holds it",
+			overview.Leaving,
+			"application-portal on cluster0029 is being removed since 2026-08-01 10:00:00 UTC, and the finalizer example.com/cleanup holds it",
 			"kubectl describe managedclusteraddon application-portal -n cluster0029",
 		},
 		"cluster0037/work-manager": {
@@ -87,7 +89,8 @@ func TestWaitIsExplained(t *testing.T) {
 			func(content *snapshot.Content) {
 				content.AddOns[2].Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionFalse, "Stopped")}
 			},
-			"Not installed yet, although all its dependencies are satisfied. addon-manager with --lifecycle lets it be installed, and kubectl addon doctor checks that.",
+			"Not installed yet, although all its dependencies are satisfied. addon-manager with --lifecycle lets it be installed, and " +
+				"kubectl addon doctor checks that.",
 		},
 		"a contradiction": {
 			func(content *snapshot.Content) {

@@ -26,11 +26,11 @@ func (o *Overview) setHeadline(clusters []located, states *stateFinder, causes *
 			}
 		}
 	}
-	switch {
-	case failing == 0:
+	switch failing {
+	case 0:
 		o.Headline = "No add-on is known to fail."
 		return
-	case failing == 1:
+	case 1:
 		o.Headline = "1 add-on fails"
 	default:
 		o.Headline = fmt.Sprintf("%d add-ons fail", failing)

@@ -171,7 +171,8 @@ func TestClusterLeadsToCause(t *testing.T) {
 				}},
 			},
 			{
-				Name: "proxy", State: overview.Down, Explanation: "Other add-ons on the cluster fail because of it.", Causes: []int{1}, Run: "kubectl describe managedclusteraddon proxy -n cluster1",
+				Name: "proxy", State: overview.Down, Explanation: "Other add-ons on the cluster fail because of it.", Causes: []int{1},
+				Run:        "kubectl describe managedclusteraddon proxy -n cluster1",
 				Conditions: []overview.Condition{{Type: "Available", Status: "False", Reason: "Stopped", Since: since}},
 			},
 		},

@@ -14,7 +14,7 @@ import (
 	"open-cluster-management.io/interlock/pkg/text"
 )
 
-// Prediction is what a change of an add-on would do to the dependencies of a fleet.
+// Prediction is the effect of a change of an add-on on the dependencies of a fleet.
 type Prediction struct {
 	// Sentence is the result.
 	Sentence string `json:"sentence"`
@@ -64,7 +64,7 @@ type ChangedEdge struct {
 	Clusters int                          `json:"clusters"`
 }
 
-// Predict predicts what the removal of an add-on would do, or another version of it.
+// Predict predicts the effect of the removal of an add-on, or of another version of it.
 func (f *Finder) Predict(addOn, version string) Prediction {
 	change := whatif.Change{Remove: []string{addOn}}
 	if version != "" {
@@ -137,19 +137,19 @@ func effectOf(item *report.Affected) Effect {
 
 // sentence returns the result in one sentence.
 func (p *predictor) sentence() string {
-	on := func(effect Effect) string { return "on " + text.Count(len(p.clusters[effect]), "managed cluster") }
+	place := func(effect Effect) string { return "on " + text.Count(len(p.clusters[effect]), "managed cluster") }
 	first := "No add-on stops working"
 	if names := slices.Sorted(maps.Keys(p.addOns[Stops])); len(names) == 1 {
-		first = text.Name(names[0]) + " stops working " + on(Stops)
+		first = text.Name(names[0]) + " stops working " + place(Stops)
 	} else if len(names) > 1 {
-		first = fmt.Sprintf("%d add-ons stop working %s", len(names), on(Stops))
+		first = fmt.Sprintf("%d add-ons stop working %s", len(names), place(Stops))
 	}
 	parts := []string{first}
 	if len(p.clusters[LosesOption]) > 0 {
-		parts = append(parts, "an Optional dependency fails "+on(LosesOption))
+		parts = append(parts, "an Optional dependency fails "+place(LosesOption))
 	}
 	if len(p.clusters[Recovers]) > 0 {
-		parts = append(parts, "a dependency becomes satisfied "+on(Recovers))
+		parts = append(parts, "a dependency becomes satisfied "+place(Recovers))
 	}
 	if len(p.edges) == 0 {
 		parts = append(parts, "no dependency changes")
@@ -163,17 +163,17 @@ func (f *Finder) versionNotes(addOn string) []string {
 	unknown := counts[""]
 	delete(counts, "")
 	versions := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
-	var known []string
+	var notes []string
 	for _, version := range versions[:min(len(versions), maxNamed)] {
-		known = append(known, fmt.Sprintf("%s on %s", text.Name(version), text.Count(counts[version], "managed cluster")))
+		notes = append(notes, fmt.Sprintf("%s on %s", text.Name(version), text.Count(counts[version], "managed cluster")))
 	}
-	if left := len(versions) - len(known); left > 0 {
-		known = append(known, fmt.Sprintf("%d other versions", left))
+	if left := len(versions) - len(notes); left > 0 {
+		notes = append(notes, fmt.Sprintf("%d other versions", left))
 	}
 	if unknown > 0 {
-		known = append(known, "not known on "+text.Count(unknown, "managed cluster"))
+		notes = append(notes, "not known on "+text.Count(unknown, "managed cluster"))
 	}
-	return []string{"Installed version: " + strings.Join(known, ", ") + ".", f.rangesNote(addOn)}
+	return []string{"Installed version: " + strings.Join(notes, ", ") + ".", f.rangesNote(addOn)}
 }
 
 // rangesNote names the declared ranges of versions of an add-on.

@@ -44,15 +44,19 @@ func TestPredict(t *testing.T) {
 		},
 		"a version without a range": {
 			"gateway: proxy, proxy:", nil, "proxy", "1.2.3",
-			"No add-on stops working; no dependency changes. Installed version: not known on 1 managed cluster. No dependency has a version requirement on it.",
+			"No add-on stops working; no dependency changes. Installed version: not known on 1 managed cluster. " +
+				"No dependency has a version requirement on it.",
 		},
 		"a version that a dependency needs": {
-			"gateway: proxy, proxy:", func(content *snapshot.Content) { content.Registrations[0].Spec.Dependencies[0].Version = ">= 2" }, "proxy", "2.1.0",
+			"gateway: proxy, proxy:", func(content *snapshot.Content) { content.Registrations[0].Spec.Dependencies[0].Version = ">= 2" },
+			"proxy", "2.1.0",
 			"No add-on stops working; a dependency becomes satisfied on 1 managed cluster. Installed version: not known on 1 managed cluster. " +
 				"Checked version requirements: >= 2 of gateway. Recovers gateway/proxy Held Satisfied",
 		},
 	} {
-		content := snapshot.Content{Taken: fixture.Now.Time, Registrations: fixture.Registrations(test.declarations), Clusters: oneCluster().Clusters}
+		content := snapshot.Content{
+			Taken: fixture.Now.Time, Registrations: fixture.Registrations(test.declarations), Clusters: oneCluster().Clusters,
+		}
 		for _, registration := range content.Registrations {
 			addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: registration.Name}}
 			addOn.Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Running")}

@@ -27,7 +27,7 @@ function breaks(cause) {
 
 function traits(cause) {
   if (cause.clusters < 2) return [];
-  if (!cause.shared) return [["In common", "no label, claim or version of Kubernetes that other clusters lack"]];
+  if (!cause.shared) return [["In common", "no label, claim or version of Kubernetes that most others lack"]];
   return cause.shared.map((trait) => ["In common", `${trait.name}=${trait.value}: ${trait.affected} of ${cause.clusters} affected, ${trait.others} of ${cause.others} other clusters with the same add-ons`]);
 }
 

@@ -61,9 +61,9 @@ function AddOn({ addOn }) {
     <tr class={isMarked ? "marked" : ""} aria-current={isMarked ? "true" : undefined} tabIndex={-1} ref={isMarked ? focusAwaited : undefined}>
       <th scope="row">{addOn.name}</th>
       <td><span class={"state " + addOn.state}><span aria-hidden="true">{text.symbol}</span> {text.word}</span>{addOn.explanation ? <p>{addOn.explanation}</p> : null}</td>
-      <td><ul>{(addOn.edges ?? []).map((edge, i) => (
+      <td>{addOn.edges ? <ul>{addOn.edges.map((edge, i) => (
         <li key={i}>{edge.name || "(not known)"} ({edge.type}): <strong>{edge.verdict}</strong>{edge.found ? ": " + edge.found : ""}</li>
-      ))}</ul></td>
+      ))}</ul> : <span class="quiet">{addOn.state === "Lost" ? "not known" : "none fails"}</span>}</td>
       <td><ul>{(addOn.conditions ?? []).map((condition) => (
         <li key={condition.type}>{condition.type}={condition.status}{condition.reason ? ", " + condition.reason : ""}
           {condition.since ? <>, since <Time value={condition.since} /></> : null}{condition.message ? ": " + condition.message : ""}</li>

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { filters, fleet, setFilters } from "./store.js";
+import { filters, fleet, setFilters, unlabeled } from "./store.js";
 import { groupName } from "./rows.js";
 import { requestPicture } from "./connection.js";
 import { useData } from "./cluster.jsx";
@@ -16,7 +16,7 @@ export function Graph() {
     addButtons(picture, addon);
     element.current.replaceChildren(picture);
   }, [data]);
-  const title = ["Dependencies", addon && `around ${addon}`, group && `on clusters of ${groupName(group)}`, cluster && `on ${cluster}`].filter(Boolean).join(" ");
+  const title = ["Dependencies", addon && `around ${addon}`, group && `on clusters ${group === unlabeled ? "" : "of "}${groupName(group)}`, cluster && `on ${cluster}`].filter(Boolean).join(" ");
   return (
     <section aria-labelledby="graph">
       <h2 id="graph" tabIndex={-1}>{title}</h2>

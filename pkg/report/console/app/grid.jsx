@@ -35,8 +35,8 @@ export function Grid() {
   const { columns, rows } = shown.value;
   const element = useRef(null);
   const virtualizer = useRows(rows.length, element);
-  const longest = (names, most) => Math.min(most, Math.max(14, ...names.map((name) => name.length)));
-  const width = `${1.5 + .54 * longest(grid.clusters.slice(0, 1000).map((row) => row.name), 40)}rem`;
+  const longest = (names, most) => Math.min(most, Math.max(16, ...names.map((name) => name.length)));
+  const width = `${1.5 + .6 * longest(grid.clusters.slice(0, 1000).map((row) => row.name), 40)}rem`;
   const height = `${1 + .54 * longest(columns.map((i) => grid.addOns[i]), 50)}rem`;
   return (
     <section aria-labelledby="clusters">

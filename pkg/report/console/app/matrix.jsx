@@ -1,4 +1,4 @@
-import { filters, fleet, groupLabel, showOnly, unlabeled } from "./store.js";
+import { filters, fleet, showOnly, unlabeled } from "./store.js";
 import { Badge, goTo, plural } from "./parts.jsx";
 
 // Matrix has the numbers of add-ons by group. A number filters the grid below.
@@ -16,7 +16,7 @@ export function Matrix() {
               <th scope="col">All</th>
               {matrix.groups.map((group, i) => (
                 <th scope="col" key={i}>
-                  {group.merged ? `${group.merged} other values` : group.name || "no " + groupLabel.value}
+                  {group.merged ? `${group.merged} other values` : group.name || "without the label"}
                   <br /><span class="quiet">{plural(group.clusters, "cluster")}{group.lost ? `, ${group.lost} lost` : ""}</span>
                 </th>
               ))}

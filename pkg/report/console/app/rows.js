@@ -1,5 +1,5 @@
 import { computed } from "@preact/signals";
-import { failing, fails, filters, fleet, groupLabel, legend, unlabeled } from "./store.js";
+import { failing, fails, filters, fleet, legend, unlabeled } from "./store.js";
 
 // The columns and rows that pass the filters. Managed clusters with the worst states come first.
 export const shown = computed(() => {
@@ -23,7 +23,7 @@ export const hidden = computed(() => {
   return fleet.value.grid.clusters.filter((row) => row.name.includes(q)).map((row) => row.name);
 });
 
-export const groupName = (group) => (group === unlabeled ? "no " + groupLabel.value : group);
+export const groupName = (group) => (group === unlabeled ? "without the label" : group);
 export const stateName = (state) => (state === fails ? "Anything that fails" : legend.value[state]?.word ?? state);
 
 // The filters in words.
