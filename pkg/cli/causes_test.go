@@ -72,7 +72,7 @@ func TestWhyHasNextSteps(t *testing.T) {
 	}
 	undeployed := func(config string) snapshot.Content {
 		content := silent("", addonv1alpha1.ManagedClusterAddOn{})
-		last := &content.AddOns[len(content.AddOns)-1]
+		last := content.AddOns[len(content.AddOns)-1]
 		last.Status.ConfigReferences = []ocmv1alpha1.ConfigReference{awaited("c1", config)}
 		return content
 	}
@@ -171,7 +171,7 @@ func TestWhyAnAddOnIsNotDeployed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := small("b", "b")
-			addOn := &content.AddOns[0]
+			addOn := content.AddOns[0]
 			addOn.Status.Conditions = test.available
 			reference := awaited("c1", "interlock-b")
 			reference.DesiredConfig.SpecHash = test.hash

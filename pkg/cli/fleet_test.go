@@ -68,8 +68,8 @@ func managedCluster(name string, onAWS, reached bool) clusterv1.ManagedCluster {
 }
 
 // installed returns an add-on whose condition has changed this number of seconds ago.
-func installed(cluster, name string, available bool, reason string, seconds int) addonv1alpha1.ManagedClusterAddOn {
-	addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+func installed(cluster, name string, available bool, reason string, seconds int) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	status := metav1.ConditionFalse
 	if available {
 		status = metav1.ConditionTrue

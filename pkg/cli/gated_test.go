@@ -18,7 +18,7 @@ import (
 func TestClosedGateIsShown(t *testing.T) {
 	gated := hub()
 	for i := range gated.AddOns {
-		if one := &gated.AddOns[i]; one.Name == "cluster-gateway" && one.Namespace == "cluster01" {
+		if one := gated.AddOns[i]; one.Name == "cluster-gateway" && one.Namespace == "cluster01" {
 			metav1.SetMetaDataAnnotation(&one.ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
 			one.Status.Conditions = append(one.Status.Conditions, metav1.Condition{
 				Type: "Installable", Status: metav1.ConditionFalse, Reason: "WaitingForDependencies", Message: "Required addon 'x'.",
@@ -108,7 +108,7 @@ func TestGatesOfTemplates(t *testing.T) {
 			addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "u"}}
 			metav1.SetMetaDataAnnotation(&addOn.ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
 			addOn.Status.Conditions = test.conditions
-			content.AddOns = append(content.AddOns, *fleet.WithRollout(&addOn, test.template))
+			content.AddOns = append(content.AddOns, fleet.WithRollout(&addOn, test.template))
 			got := strings.Join(strings.Fields(run(t, append(strings.Fields(test.command), "--from", file(t, content))...)), " ")
 			for _, part := range test.parts {
 				if !strings.Contains(got, part) {
@@ -129,7 +129,7 @@ func TestClosedGateIsInItsOwnTree(t *testing.T) {
 	content := small("a", "")
 	content.Clusters = append(content.Clusters, managedCluster("c2", true, true))
 	for _, cluster := range []string{"c1", "c2"} {
-		content.AddOns = append(content.AddOns, addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "a"}})
+		content.AddOns = append(content.AddOns, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "a"}})
 	}
 	metav1.SetMetaDataAnnotation(&content.AddOns[1].ObjectMeta, addonv1alpha1.GateAnnotation, addonv1alpha1.GateClosed)
 	got := run(t, "tree", "a", "--from", file(t, content))
@@ -154,7 +154,7 @@ func withWaitingTemplate(clusters ...string) snapshot.Content {
 		metav1.SetMetaDataAnnotation(&changed.Templates[i].ObjectMeta, addonv1alpha1.AddOnVersionAnnotation, version)
 	}
 	for i := range changed.AddOns {
-		addOn := &changed.AddOns[i]
+		addOn := changed.AddOns[i]
 		if addOn.Name != "cluster-gateway" || !slices.Contains(clusters, addOn.Namespace) {
 			continue
 		}

@@ -150,7 +150,7 @@ func apiServer(t *testing.T) http.Handler {
 		add("clustermanagementaddons", &content.Registrations[i])
 	}
 	for i := range content.AddOns {
-		add("managedclusteraddons", &content.AddOns[i])
+		add("managedclusteraddons", content.AddOns[i])
 	}
 	for i := range content.Clusters {
 		cluster := &content.Clusters[i]

@@ -71,8 +71,8 @@ func (h *storedHub) ServeHTTP(response http.ResponseWriter, request *http.Reques
 	case "clustermanagementaddons":
 		items = matching(h.Registrations, func(*addonv1alpha1.ClusterManagementAddOn) bool { return true })
 	case "managedclusteraddons":
-		items = matching(h.AddOns, func(addOn *addonv1alpha1.ManagedClusterAddOn) bool {
-			return (namespace == "" || addOn.Namespace == namespace) && (name == "" || addOn.Name == name)
+		items = matching(h.AddOns, func(addOn **addonv1alpha1.ManagedClusterAddOn) bool {
+			return (namespace == "" || (*addOn).Namespace == namespace) && (name == "" || (*addOn).Name == name)
 		})
 	case "managedclusters":
 		items = matching(h.Clusters, func(cluster *clusterv1.ManagedCluster) bool { return name == "" || cluster.Name == name })

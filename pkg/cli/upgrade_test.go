@@ -133,7 +133,7 @@ func TestUpgradeTriesDeclarationsOfTemplates(t *testing.T) {
 		Taken:         fixture.Now.Time,
 		Registrations: []addonv1alpha1.ClusterManagementAddOn{fixture.Deployed(fixture.Registration("agent")), fixture.Registration("other")},
 		Clusters:      []clusterv1.ManagedCluster{cluster("cluster1", "edge", metav1.ConditionTrue)},
-		AddOns:        []addonv1alpha1.ManagedClusterAddOn{installed("cluster1", "agent", true, "Running", 1)},
+		AddOns:        []*addonv1alpha1.ManagedClusterAddOn{installed("cluster1", "agent", true, "Running", 1)},
 	}
 	// proxy would be installed too, so nothing breaks.
 	expectRun(t, "upgrade --from "+file(t, fleet), "CLUSTERS", "default    agent    1.0.0   2.0.0   wanted\n",

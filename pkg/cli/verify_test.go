@@ -59,7 +59,7 @@ func TestVerifyFleet(t *testing.T) {
 			cluster("cluster3", "core", metav1.ConditionTrue), cluster("cluster4", "core", metav1.ConditionUnknown),
 			cluster("cluster5", "test", metav1.ConditionTrue), cluster("cluster6", "core", metav1.ConditionTrue),
 		},
-		AddOns: []addonv1alpha1.ManagedClusterAddOn{
+		AddOns: []*addonv1alpha1.ManagedClusterAddOn{
 			installed("cluster1", "gateway", true, "Running", 1), installed("cluster1", "proxy", true, "Running", 1),
 			installed("cluster2", "proxy", false, "Stopped", 1), old, installed("cluster6", "proxy", true, "Running", 1),
 		},
@@ -95,7 +95,7 @@ func TestVerifyKubernetes(t *testing.T) {
 			Taken:         fixture.Now.Time,
 			Registrations: []addonv1alpha1.ClusterManagementAddOn{fixture.Versioned(fixture.Registration("proxy"), "3.0.0")},
 			Clusters:      []clusterv1.ManagedCluster{object},
-			AddOns:        []addonv1alpha1.ManagedClusterAddOn{installed("cluster1", "proxy", true, "Running", 1)},
+			AddOns:        []*addonv1alpha1.ManagedClusterAddOn{installed("cluster1", "proxy", true, "Running", 1)},
 		}
 		if want == "" {
 			expectRun(t, "verify --from "+file(t, content), "0 differences, 1 managed cluster compared.\n")

@@ -13,15 +13,15 @@ import (
 )
 
 func TestFindUncovered(t *testing.T) {
-	installed := func(cluster, addOn string) addonv1alpha1.ManagedClusterAddOn {
-		return addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn}}
+	installed := func(cluster, addOn string) *addonv1alpha1.ManagedClusterAddOn {
+		return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addOn}}
 	}
 	content := snapshot.Content{
 		Taken: fixture.Now.Time,
 		Clusters: []clusterv1.ManagedCluster{
 			{ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"private": ""}}}, {ObjectMeta: metav1.ObjectMeta{Name: "c2"}},
 		},
-		AddOns: []addonv1alpha1.ManagedClusterAddOn{installed("c1", "b")},
+		AddOns: []*addonv1alpha1.ManagedClusterAddOn{installed("c1", "b")},
 	}
 	for name, test := range map[string]struct {
 		files    []addonv1alpha1.ClusterManagementAddOn

@@ -32,7 +32,7 @@ func largeFleet() snapshot.Content {
 		cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 		content.Clusters = append(content.Clusters, cluster)
 		for i := range 20 {
-			addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Name, Name: fmt.Sprintf("addon-%02d", i)}}
+			addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Name, Name: fmt.Sprintf("addon-%02d", i)}}
 			changed := metav1.NewTime(fixture.Earlier.Add(-time.Duration(c) * time.Second))
 			status := metav1.ConditionTrue
 			if c%3 == 0 {

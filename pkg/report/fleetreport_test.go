@@ -106,8 +106,8 @@ func randomFleet(random *rand.Rand, clusters, addOns, length int) snapshot.Conte
 	return content
 }
 
-func randomAddOn(random *rand.Rand, cluster, name string, pad func(string) string) addonv1alpha1.ManagedClusterAddOn {
-	addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+func randomAddOn(random *rand.Rand, cluster, name string, pad func(string) string) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	changed := metav1.NewTime(fixture.Earlier.Add(-time.Duration(random.IntN(1000)) * time.Second))
 	add := func(kind string, status metav1.ConditionStatus, reason string) {
 		addOn.Status.Conditions = append(addOn.Status.Conditions,

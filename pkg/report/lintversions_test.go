@@ -18,10 +18,10 @@ import (
 )
 
 // onCluster returns an add-on on a managed cluster. change may be nil.
-func onCluster(cluster, name string, change func(*addonv1alpha1.ManagedClusterAddOn)) addonv1alpha1.ManagedClusterAddOn {
-	addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+func onCluster(cluster, name string, change func(*addonv1alpha1.ManagedClusterAddOn)) *addonv1alpha1.ManagedClusterAddOn {
+	addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
 	if change != nil {
-		change(&addOn)
+		change(addOn)
 	}
 	return addOn
 }
@@ -68,7 +68,7 @@ func TestFindVersionsNotReported(t *testing.T) {
 		template.Annotations = map[string]string{addonv1alpha1.AddOnVersionAnnotation: version}
 		return template
 	}
-	type addOns = []addonv1alpha1.ManagedClusterAddOn
+	type addOns = []*addonv1alpha1.ManagedClusterAddOn
 	type templates = []addonv1alpha1.AddOnTemplate
 	for name, test := range map[string]struct {
 		spec    string // of the add-on in a file; by default, it has a range on x
@@ -172,7 +172,7 @@ func TestFindVersionsNotReported(t *testing.T) {
 func TestVersionsOfOtherObjects(t *testing.T) {
 	hub := snapshot.Content{
 		Registrations: []addonv1alpha1.ClusterManagementAddOn{fixture.Registration("x"), fixture.Versioned(fixture.Registration("z"), "2.0.0")},
-		AddOns:        []addonv1alpha1.ManagedClusterAddOn{onCluster("c1", "x", nil), onCluster("c1", "z", nil)}, Taken: fixture.Now.Time,
+		AddOns:        []*addonv1alpha1.ManagedClusterAddOn{onCluster("c1", "x", nil), onCluster("c1", "z", nil)}, Taken: fixture.Now.Time,
 	}
 	line := func(string) int { return 0 }
 	templates := []DeclaredTemplate{{

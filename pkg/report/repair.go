@@ -160,8 +160,8 @@ func newestKnown(hub *snapshot.Snapshot, addOn string, ranges []*versions.Range)
 			candidates.Insert(versions.OfTemplate(template.Annotations, template.Labels))
 		}
 	}
-	for i := range hub.AddOns {
-		if installed := &hub.AddOns[i]; installed.Name == addOn {
+	for _, installed := range hub.AddOns {
+		if installed.Name == addOn {
 			candidates.Insert(versions.In(installed.Annotations).Current)
 		}
 	}

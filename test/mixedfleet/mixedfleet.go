@@ -83,7 +83,7 @@ func Content(clusters int) snapshot.Content {
 		content.Clusters = append(content.Clusters, c.object)
 		for _, name := range installed {
 			if addOn := c.addOns[name]; addOn != nil {
-				content.AddOns = append(content.AddOns, *addOn)
+				content.AddOns = append(content.AddOns, addOn)
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func HostileContent() snapshot.Content {
 	object.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	content.Clusters = []clusterv1.ManagedCluster{object}
 	for _, name := range []string{"base", "user", "odd"} {
-		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: object.Name, Name: name + Hostile}}
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: object.Name, Name: name + Hostile}}
 		available := fixture.Available(metav1.ConditionFalse, Hostile)
 		available.Message = long
 		addOn.Status.Conditions = []metav1.Condition{

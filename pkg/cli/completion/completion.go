@@ -148,8 +148,8 @@ func (c *completer) reasons(ctx context.Context, names map[string]bool) {
 func (c *completer) each(ctx context.Context, visit func(*addonv1alpha1.ManagedClusterAddOn)) {
 	if c.source.IsFile() {
 		if fleet, err := c.source.Snapshot(ctx, ""); err == nil {
-			for i := range fleet.AddOns {
-				visit(&fleet.AddOns[i])
+			for _, addOn := range fleet.AddOns {
+				visit(addOn)
 			}
 		}
 		return

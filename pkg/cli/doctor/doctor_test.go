@@ -120,12 +120,12 @@ func lease(renewed string) string {
 func content() snapshot.Content {
 	reached := clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "cluster1"}}
 	reached.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
-	agent := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-agent"}}
+	agent := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "interlock-agent"}}
 	agent.Status.Conditions = []metav1.Condition{{Type: "Available", Status: metav1.ConditionTrue}}
 	return snapshot.Content{
 		Taken: fixture.Now.Time, Registrations: append(fixture.Registrations("b"), fixture.Annotated("a", "- name: b")),
 		Manager:  &snapshot.Manager{Offline: evaluation.OfflineHold},
-		Clusters: []clusterv1.ManagedCluster{reached}, AddOns: []addonv1alpha1.ManagedClusterAddOn{agent},
+		Clusters: []clusterv1.ManagedCluster{reached}, AddOns: []*addonv1alpha1.ManagedClusterAddOn{agent},
 	}
 }
 

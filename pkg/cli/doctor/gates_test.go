@@ -21,7 +21,7 @@ func TestGates(t *testing.T) {
 		o[leader] += "\nmetadata: {annotations: {interlock.open-cluster-management.io/lifecycle: pod-1}}"
 	}
 	addGated := func(c *snapshot.Content, decision gate.Decision) {
-		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
 		addOn.Annotations = map[string]string{addonv1alpha1.GateAnnotation: addonv1alpha1.GateClosed}
 		installable, _ := gate.Condition(nil, decision, metav1.NewTime(fixture.Now.Add(-time.Hour)))
 		addOn.Status.Conditions = []metav1.Condition{installable}
@@ -31,7 +31,7 @@ func TestGates(t *testing.T) {
 		c.AddOns = append(c.AddOns, addOn)
 	}
 	addWaitingForDependents := func(c *snapshot.Content, age time.Duration) {
-		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "cluster1", Name: "a", Finalizers: []string{addonv1alpha1.WaitForDependentsFinalizer},
 		}}
 		if age > 0 {

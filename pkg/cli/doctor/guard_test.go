@@ -23,7 +23,7 @@ func TestGuard(t *testing.T) {
 	addContradiction := func(age time.Duration) func(objects, *snapshot.Content) {
 		return func(_ objects, c *snapshot.Content) {
 			transition := metav1.NewTime(fixture.Now.Add(-age))
-			addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
+			addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}
 			addOn.Status.Conditions = []metav1.Condition{
 				{Type: "Available", Status: "True", LastTransitionTime: transition},
 				{Type: "Degraded", Status: "True", Reason: "RequiredDependencyNotSatisfied", LastTransitionTime: transition},

@@ -94,8 +94,8 @@ func (t tally) String() string { return fmt.Sprintf("%d, such as %s", t.count, t
 // tallyAddOns counts the ManagedClusterAddOns that match.
 func (h *hub) tallyAddOns(matches func(*addonv1alpha1.ManagedClusterAddOn) bool) tally {
 	var matching tally
-	for i := range h.fleet.AddOns {
-		if addOn := &h.fleet.AddOns[i]; matches(addOn) {
+	for _, addOn := range h.fleet.AddOns {
+		if matches(addOn) {
 			matching.add(addOn.Name + " on " + addOn.Namespace)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // installedBy is an add-on that the plugin or Interlock has created under a field manager.
-func installedBy(name, installer, manager string) addonv1alpha1.ManagedClusterAddOn {
+func installedBy(name, installer, manager string) *addonv1alpha1.ManagedClusterAddOn {
 	fields := `{"f:metadata": {"f:labels": {"f:` + addonv1alpha1.InstalledByLabel + `": {}}}}`
-	return addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+	return &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "c1", Name: name, Labels: map[string]string{addonv1alpha1.InstalledByLabel: installer},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}},
 	}}
@@ -26,7 +26,7 @@ func TestWhatIsTakenOver(t *testing.T) {
 	applied.ManagedFields = append(applied.ManagedFields, metav1.ManagedFieldsEntry{
 		Manager: "kubectl-edit", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec": {"f:configs": {}}}`)},
 	})
-	read := snapshot.New(snapshot.Content{AddOns: []addonv1alpha1.ManagedClusterAddOn{
+	read := snapshot.New(snapshot.Content{AddOns: []*addonv1alpha1.ManagedClusterAddOn{
 		installedBy("ours", addonv1alpha1.InstalledByInterlock, "interlock-addon-manager"),
 		installedBy("plugins", addonv1alpha1.InstalledByPlugin, FieldManager), applied,
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "users"}},

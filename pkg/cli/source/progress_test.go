@@ -58,7 +58,7 @@ func TestProgressOfPages(t *testing.T) {
 func TestProgressOfEvaluations(t *testing.T) {
 	screen := &picture.Screen{Terminal: terminal.Screen{Width: 80}}
 	s := &Source{ErrOut: terminal.NewMessages(screen)}
-	taken := snapshot.New(snapshot.Content{AddOns: []addonv1alpha1.ManagedClusterAddOn{
+	taken := snapshot.New(snapshot.Content{AddOns: []*addonv1alpha1.ManagedClusterAddOn{
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "c2", Name: "a"}},
 	}})
 	s.showEvaluations(taken)

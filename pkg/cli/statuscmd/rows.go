@@ -140,9 +140,17 @@ func (r Row) Waiting() bool { return r.Waits.Kind != "" }
 
 // Rows makes rows of add-ons, ordered by namespace and name.
 func Rows(addOns []addonv1alpha1.ManagedClusterAddOn) []Row {
-	rows := make([]Row, 0, len(addOns))
+	pointers := make([]*addonv1alpha1.ManagedClusterAddOn, 0, len(addOns))
 	for i := range addOns {
-		rows = append(rows, row(&addOns[i]))
+		pointers = append(pointers, &addOns[i])
+	}
+	return rowsOf(pointers)
+}
+
+func rowsOf(addOns []*addonv1alpha1.ManagedClusterAddOn) []Row {
+	rows := make([]Row, 0, len(addOns))
+	for _, addOn := range addOns {
+		rows = append(rows, row(addOn))
 	}
 	slices.SortFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

@@ -246,7 +246,7 @@ func (o *options) read(ctx context.Context) ([]Row, time.Time, error) {
 		return nil, time.Time{}, err
 	}
 	o.selectIn(hub)
-	rows := slices.DeleteFunc(Rows(hub.AddOns), func(row Row) bool { return !o.isNamed(row) })
+	rows := slices.DeleteFunc(rowsOf(hub.AddOns), func(row Row) bool { return !o.isNamed(row) })
 	addInstallations(rows, hub)
 	if o.flags.Is(output.Wide) {
 		addEdges(rows, hub) //nolint:contextcheck // a snapshot reads nothing that can be interrupted

@@ -32,7 +32,7 @@ type workloads struct {
 
 // load reads the templates of add-ons. Of an add-on without a template, it reads the works on the first managed cluster that has the
 // add-on, because the works of an add-on are much the same on all clusters.
-func load(ctx context.Context, hub client.Reader, installed []addonv1alpha1.ManagedClusterAddOn) (*workloads, error) {
+func load(ctx context.Context, hub client.Reader, installed []*addonv1alpha1.ManagedClusterAddOn) (*workloads, error) {
 	result := workloads{images: map[string]string{}}
 	hasWorkload := map[string]bool{}
 	if err := snapshot.Each(ctx, hub, "addontemplates", "", func(list *ocmaddonv1alpha1.AddOnTemplateList) {
@@ -45,8 +45,7 @@ func load(ctx context.Context, hub client.Reader, installed []addonv1alpha1.Mana
 	}, client.Limit(pageSize)); err != nil {
 		return nil, err
 	}
-	for i := range installed {
-		addOn := &installed[i]
+	for _, addOn := range installed {
 		if hasWorkload[addOn.Name] {
 			continue
 		}

@@ -90,7 +90,7 @@ func reread(t *testing.T, addOns ...string) *planned.Fleet {
 		{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue},
 	}
 	for _, name := range addOns {
-		content.AddOns = append(content.AddOns, addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}})
+		content.AddOns = append(content.AddOns, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "c1", Name: name}})
 	}
 	fleet := snapshot.New(content)
 	return &planned.Fleet{Snapshot: fleet, Clusters: []steps.Cluster{{Cluster: fleet.Whole("c1")}}}

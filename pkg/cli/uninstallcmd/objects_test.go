@@ -39,7 +39,7 @@ func widgets(t *testing.T, clusters ...string) *planned.Fleet {
 		content.Clusters, content.Facts = append(content.Clusters, cluster), append(content.Facts, facts)
 		for _, addOn := range []string{"base", "twin"} {
 			if addOn == "base" || name == "twins" {
-				content.AddOns = append(content.AddOns, addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: addOn}})
+				content.AddOns = append(content.AddOns, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: addOn}})
 			}
 		}
 	}

@@ -142,8 +142,8 @@ func (o *options) removal() steps.Removal {
 // uidsOf returns the UIDs of the ManagedClusterAddOns of a snapshot.
 func uidsOf(fleet *snapshot.Snapshot) map[types.NamespacedName]types.UID {
 	uids := make(map[types.NamespacedName]types.UID, len(fleet.AddOns))
-	for i := range fleet.AddOns {
-		uids[client.ObjectKeyFromObject(&fleet.AddOns[i])] = fleet.AddOns[i].UID
+	for _, addOn := range fleet.AddOns {
+		uids[client.ObjectKeyFromObject(addOn)] = addOn.UID
 	}
 	return uids
 }

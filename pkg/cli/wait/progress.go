@@ -85,8 +85,8 @@ func measure(hub *snapshot.Snapshot, goal target) progress {
 	return p
 }
 
-func hasName(name string) func(addonv1alpha1.ManagedClusterAddOn) bool {
-	return func(addOn addonv1alpha1.ManagedClusterAddOn) bool { return addOn.Name == name }
+func hasName(name string) func(*addonv1alpha1.ManagedClusterAddOn) bool {
+	return func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return addOn.Name == name }
 }
 
 func (p *progress) addCluster(hub *snapshot.Snapshot, goal target, cluster string) {

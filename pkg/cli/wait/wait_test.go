@@ -231,10 +231,8 @@ func TestMeasure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := snapshot.Content{Taken: fixture.Now.Time, Registrations: fixture.Registrations("gateway: proxy, proxy:")}
-			for _, addOn := range test.addOns {
-				content.AddOns = append(content.AddOns, *addOn)
-			}
-			content.AddOns = append(content.AddOns, *addOn("cluster1", "other", "True"))
+			content.AddOns = append(content.AddOns, test.addOns...)
+			content.AddOns = append(content.AddOns, addOn("cluster1", "other", "True"))
 			got := measure(snapshot.New(content), test.target)
 			reason := ""
 			if len(got.waiting) > 0 {

@@ -157,12 +157,12 @@ func TestViewersGetWhatTheirRightsAllow(t *testing.T) {
 // cluster. So no name, message or number of another cluster is in any response.
 func TestOtherClustersChangeNothing(t *testing.T) {
 	content := mixedfleet.Content(60)
-	content.AddOns = append(content.AddOns, *content.AddOns[0].DeepCopy())
+	content.AddOns = append(content.AddOns, content.AddOns[0].DeepCopy())
 	content.AddOns[len(content.AddOns)-1].Namespace, content.AddOns[len(content.AddOns)-1].Name = "cluster0007", "only-elsewhere"
 	// An add-on of the viewer's cluster whose agent runs on another one, and the other way round.
-	for i := range content.AddOns {
-		other := map[string]string{"cluster0010": "cluster0011", "cluster0011": "cluster0010"}[content.AddOns[i].Namespace]
-		if addOn := &content.AddOns[i]; addOn.Name == "permission-user" && other != "" {
+	for _, addOn := range content.AddOns {
+		other := map[string]string{"cluster0010": "cluster0011", "cluster0011": "cluster0010"}[addOn.Namespace]
+		if addOn.Name == "permission-user" && other != "" {
 			addOn.Annotations = map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: other}
 		}
 	}

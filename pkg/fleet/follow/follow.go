@@ -67,6 +67,8 @@ func Lists(cluster string, first *snapshot.Snapshot) []Watched {
 	return lists
 }
 
+var _ snapshot.Store = &Hub{}
+
 // Hub reads watched lists from memory, and all other objects from the hub.
 type Hub struct {
 	client.Reader
@@ -76,6 +78,7 @@ type Hub struct {
 	Settle time.Duration
 
 	informers map[string]toolscache.SharedIndexInformer
+	reduced   snapshot.Reduced
 	changed   chan struct{}
 	failed    chan error
 }
@@ -163,20 +166,37 @@ func (h *Hub) List(ctx context.Context, list client.ObjectList, opts ...client.L
 	}
 	var options client.ListOptions
 	options.ApplyOptions(opts)
-	informer, watched := h.informers[key(list, options.Namespace)]
+	objects, watched := stored[runtime.Object](h, list, options.Namespace)
+	if !watched {
+		return h.Reader.List(ctx, list, opts...)
+	}
+	return meta.SetList(list, objects)
+}
+
+// StoredAddOns implements snapshot.Store.
+func (h *Hub) StoredAddOns(namespace string) ([]*addonv1alpha1.ManagedClusterAddOn, bool) {
+	return stored[*addonv1alpha1.ManagedClusterAddOn](h, &addonv1alpha1.ManagedClusterAddOnList{}, namespace)
+}
+
+// Reduced implements snapshot.Store.
+func (h *Hub) Reduced() *snapshot.Reduced { return &h.reduced }
+
+// stored returns the stored objects of a list in a namespace, or in all if it is empty. It returns false if the list is not watched.
+func stored[T any](h *Hub, list client.ObjectList, namespace string) ([]T, bool) {
+	informer, watched := h.informers[key(list, namespace)]
 	if all, ok := h.informers[key(list, "")]; ok && !watched {
 		informer, watched = all, true
 	}
 	if !watched {
-		return h.Reader.List(ctx, list, opts...)
+		return nil, false
 	}
-	var objects []runtime.Object
-	for _, stored := range informer.GetStore().List() {
-		if object, ok := stored.(client.Object); ok && (options.Namespace == "" || options.Namespace == object.GetNamespace()) {
-			objects = append(objects, object)
+	var objects []T
+	for _, item := range informer.GetStore().List() {
+		if object, ok := item.(client.Object); ok && (namespace == "" || namespace == object.GetNamespace()) {
+			objects = append(objects, item.(T)) //nolint:forcetypeassert // the informer has objects of this list only
 		}
 	}
-	return meta.SetList(list, objects)
+	return objects, true
 }
 
 func key(list client.ObjectList, namespace string) string {

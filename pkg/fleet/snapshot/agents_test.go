@@ -24,8 +24,8 @@ func reporting(t *testing.T) Content {
 	available := func(kind string) []metav1.Condition {
 		return []metav1.Condition{{Type: kind, Status: metav1.ConditionTrue, Reason: "Tested", LastTransitionTime: long}}
 	}
-	installed := func(name string) addonv1alpha1.ManagedClusterAddOn {
-		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+	installed := func(name string) *addonv1alpha1.ManagedClusterAddOn {
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
 		addOn.Status.Conditions = available("Available")
 		return addOn
 	}
@@ -41,7 +41,7 @@ func reporting(t *testing.T) Content {
 		Registrations: []addonv1alpha1.ClusterManagementAddOn{
 			fixture.Specified(t, "a", `dependencies: [{name: widgets, api: {group: a.io, kind: Widget}}]`),
 		},
-		AddOns:   []addonv1alpha1.ManagedClusterAddOn{installed("a"), installed("interlock-agent")},
+		AddOns:   []*addonv1alpha1.ManagedClusterAddOn{installed("a"), installed("interlock-agent")},
 		Clusters: []clusterv1.ManagedCluster{cluster}, Facts: []dependencyv1alpha1.ManagedClusterFacts{facts},
 	}
 }

@@ -39,8 +39,7 @@ func (t *taking) hosting(ctx context.Context, evaluator *evaluation.Evaluator) e
 		return nil // all are read
 	}
 	hosts := sets.New[string]()
-	for i := range t.content.AddOns {
-		addOn := &t.content.AddOns[i]
+	for _, addOn := range t.content.AddOns {
 		host := fleet.HostingCluster(addOn)
 		if fleet.Hosted(addOn) && evaluator.OwnInputs(addOn.Name).Any(input.Hosting) && len(validation.IsDNS1123Subdomain(host)) == 0 {
 			hosts.Insert(host)

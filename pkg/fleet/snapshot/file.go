@@ -13,6 +13,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/yaml"
 
+	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/files/regularfile"
 	"open-cluster-management.io/interlock/pkg/fleet"
@@ -32,9 +33,9 @@ func (d *document) members() []member {
 		value("apiVersion", &d.APIVersion), value("kind", &d.Kind), value("taken", &d.Taken), optional("ocmVersion", &d.OCMVersion),
 		optional("ocmVersionUnread", &d.OCMVersionUnread), optional("withoutInterlock", &d.WithoutInterlock),
 		optional("addonManager", &d.Manager),
-		list("clusterManagementAddOns", &d.Registrations, unreduced),
-		list("managedClusterAddOns", &d.AddOns, LeanAddOn),
-		list("managedClusters", &d.Clusters, LeanCluster),
+		list("clusterManagementAddOns", &d.Registrations, object(unreduced[addonv1alpha1.ClusterManagementAddOn])),
+		list("managedClusterAddOns", &d.AddOns, pointer(LeanAddOn)),
+		list("managedClusters", &d.Clusters, object(LeanCluster)),
 		optional("managedClusterFacts", &d.Facts), optional("managedClusterFactsNotServed", &d.FactsNotServed),
 		optional("addOnDeploymentConfigs", &d.Configs),
 		optional("addOnTemplates", &d.Templates),

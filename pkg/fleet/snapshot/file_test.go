@@ -32,7 +32,7 @@ func written(t *testing.T, text string) string {
 func TestWriteAndRead(t *testing.T) {
 	content := Content{
 		Taken: fixture.Now.Time, OCMVersion: "1.2.1", Registrations: fixture.Registrations("a: b, b"),
-		AddOns:     []addonv1alpha1.ManagedClusterAddOn{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}},
+		AddOns:     []*addonv1alpha1.ManagedClusterAddOn{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "a"}}},
 		Clusters:   []clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "cluster1", Labels: map[string]string{"a": "b"}}}},
 		Facts:      []dependencyv1alpha1.ManagedClusterFacts{{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "cluster1"}}},
 		Configs:    []addonv1alpha1.AddOnDeploymentConfig{{ObjectMeta: metav1.ObjectMeta{Namespace: "configs", Name: "a"}}},

@@ -36,7 +36,7 @@ func twoClusters(t *testing.T, spec string) Content {
 	content.Decisions[0].Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "elsewhere"}, {ClusterName: "cluster1"}}
 	for _, name := range []string{"cluster1", "elsewhere"} {
 		content.Clusters = append(content.Clusters, *joined(name))
-		content.AddOns = append(content.AddOns, addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "x"}})
+		content.AddOns = append(content.AddOns, &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "x"}})
 		facts := dependencyv1alpha1.ManagedClusterFacts{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: name}}
 		facts.Spec.APIs = []dependencyv1alpha1.APIRequest{{API: dependencyv1alpha1.API{Kind: "Thing"}}}
 		facts.Status.APIs = []dependencyv1alpha1.APIFact{{API: dependencyv1alpha1.API{Kind: "Thing"}, Served: metav1.ConditionTrue}}

@@ -38,11 +38,7 @@ var keptAnnotations = []string{
 // removeFrom removes all labels and annotations from an add-on but these: its versions, its hosting
 // cluster, its gate, its installer, and those that conditions of its dependencies read.
 func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
-	keys, ok := u.keys[addOn.Name]
-	if !ok {
-		keys = u.evaluator.Keys(addOn.Name)
-		u.keys[addOn.Name] = keys
-	}
+	keys := u.keysOf(addOn.Name)
 	addOn.UID, addOn.ResourceVersion = "", ""
 	addOn.Labels = fleet.OnlyNamed(addOn.Labels, func(name string) bool {
 		return keys.Labels.Has(name) || name == addonv1alpha1.InstalledByLabel
@@ -50,13 +46,29 @@ func (u *unread) removeFrom(addOn *addonv1alpha1.ManagedClusterAddOn) {
 	addOn.Annotations = fleet.OnlyNamed(addOn.Annotations, func(name string) bool {
 		return keys.Annotations.Has(name) || slices.Contains(versions.Annotations, name) || slices.Contains(keptAnnotations, name)
 	})
-	if config, refers := fleet.ConfigOf(addOn); refers && keys.Config.Any() {
-		u.variables[config] = u.variables[config].With(keys)
+}
+
+// keysOf returns the keys that conditions of the dependencies of an add-on read.
+func (u *unread) keysOf(addOn string) expression.Keys {
+	keys, ok := u.keys[addOn]
+	if !ok {
+		keys = u.evaluator.Keys(addOn)
+		u.keys[addOn] = keys
+	}
+	return keys
+}
+
+// keepVariables keeps the variables of the config of an add-on that conditions of its dependencies read.
+func (u *unread) keepVariables(addOn *addonv1alpha1.ManagedClusterAddOn) {
+	if keys := u.keysOf(addOn.Name); keys.Config.Any() {
+		if config, refers := fleet.ConfigOf(addOn); refers {
+			u.variables[config] = u.variables[config].With(keys)
+		}
 	}
 }
 
 // removeFromConfig removes all variables from a config but those that conditions read, and reports
-// whether there are any. Call removeFrom for all add-ons before.
+// whether there are any. Call keepVariables for all add-ons before.
 func (u *unread) removeFromConfig(config *addonv1alpha1.AddOnDeploymentConfig) bool {
 	keys := u.variables[types.NamespacedName{Namespace: config.Namespace, Name: config.Name}]
 	config.UID, config.ResourceVersion = "", ""
@@ -137,9 +149,11 @@ func (c Content) redacted() Content {
 	return c
 }
 
-func (r redaction) addOns(addOns []addonv1alpha1.ManagedClusterAddOn) []addonv1alpha1.ManagedClusterAddOn {
-	return changed(addOns, func(addOn *addonv1alpha1.ManagedClusterAddOn) {
-		addOn.Status.Conditions = r.conditions(addOn.Status.Conditions)
+func (r redaction) addOns(addOns []*addonv1alpha1.ManagedClusterAddOn) []*addonv1alpha1.ManagedClusterAddOn {
+	return changed(addOns, func(addOn **addonv1alpha1.ManagedClusterAddOn) {
+		redacted := **addOn
+		redacted.Status.Conditions = r.conditions(redacted.Status.Conditions)
+		*addOn = &redacted
 	})
 }
 

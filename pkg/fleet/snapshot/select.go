@@ -23,21 +23,21 @@ func (c Content) Select(matches func(*clusterv1.ManagedCluster) bool) Content {
 		}
 	}
 	hosts := sets.New[string]()
-	for i := range c.AddOns {
-		if host := fleet.HostingCluster(&c.AddOns[i]); selected.Has(c.AddOns[i].Namespace) && !selected.Has(host) {
+	for _, addOn := range c.AddOns {
+		if host := fleet.HostingCluster(addOn); selected.Has(addOn.Namespace) && !selected.Has(host) {
 			hosts.Insert(host)
 		}
 	}
 	hosting := Hosting{
 		Clusters: filtered(c.Clusters, func(cluster *clusterv1.ManagedCluster) bool { return hosts.Has(cluster.Name) }),
-		AddOns:   filtered(c.AddOns, func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return hosts.Has(addOn.Namespace) }),
+		AddOns:   filtered(c.AddOns, func(addOn **addonv1alpha1.ManagedClusterAddOn) bool { return hosts.Has((*addOn).Namespace) }),
 		Facts:    filtered(c.Facts, func(facts *dependencyv1alpha1.ManagedClusterFacts) bool { return hosts.Has(facts.Namespace) }),
 	}
 	c.Hosting.Clusters = append(hosting.Clusters, c.Hosting.Clusters...)
 	c.Hosting.AddOns = append(hosting.AddOns, c.Hosting.AddOns...)
 	c.Hosting.Facts = append(hosting.Facts, c.Hosting.Facts...)
 	c.Clusters = filtered(c.Clusters, func(cluster *clusterv1.ManagedCluster) bool { return selected.Has(cluster.Name) })
-	c.AddOns = filtered(c.AddOns, func(addOn *addonv1alpha1.ManagedClusterAddOn) bool { return selected.Has(addOn.Namespace) })
+	c.AddOns = filtered(c.AddOns, func(addOn **addonv1alpha1.ManagedClusterAddOn) bool { return selected.Has((*addOn).Namespace) })
 	c.Facts = filtered(c.Facts, func(facts *dependencyv1alpha1.ManagedClusterFacts) bool { return selected.Has(facts.Namespace) })
 	c.Installations = filtered(c.Installations, func(o *dependencyv1alpha1.AddOnInstallation) bool { return selected.Has(o.Namespace) })
 	return c

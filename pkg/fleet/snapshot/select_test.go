@@ -12,7 +12,7 @@ import (
 
 // TestSelectKeepsHostingClusters tests that a cluster that is not selected stays readable if it runs an agent of a selected one.
 func TestSelectKeepsHostingClusters(t *testing.T) {
-	hosted := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
+	hosted := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "selected", Name: "a", Annotations: map[string]string{ocmv1alpha1.HostingClusterNameAnnotationKey: "host"},
 	}}
 	content := Content{
@@ -21,7 +21,7 @@ func TestSelectKeepsHostingClusters(t *testing.T) {
 			{ObjectMeta: metav1.ObjectMeta{Name: "host"}},
 			{ObjectMeta: metav1.ObjectMeta{Name: "other"}},
 		},
-		AddOns: []addonv1alpha1.ManagedClusterAddOn{
+		AddOns: []*addonv1alpha1.ManagedClusterAddOn{
 			hosted, {ObjectMeta: metav1.ObjectMeta{Namespace: "host", Name: "b"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "b"}},
 		},
 	}

@@ -39,7 +39,7 @@ type Content struct {
 	// Registrations are all ClusterManagementAddOns.
 	Registrations []addonv1alpha1.ClusterManagementAddOn `json:"clusterManagementAddOns"`
 	// AddOns are the ManagedClusterAddOns of all managed clusters, or of a single one.
-	AddOns   []addonv1alpha1.ManagedClusterAddOn      `json:"managedClusterAddOns"`
+	AddOns   []*addonv1alpha1.ManagedClusterAddOn     `json:"managedClusterAddOns"`
 	Clusters []clusterv1.ManagedCluster               `json:"managedClusters"`
 	Facts    []dependencyv1alpha1.ManagedClusterFacts `json:"managedClusterFacts,omitempty"`
 	// FactsNotServed is true if declarations need facts, and the hub does not serve their CRD.
@@ -77,7 +77,7 @@ type Content struct {
 // Hosting has the objects of managed clusters that run agents of another managed cluster.
 type Hosting struct {
 	Clusters []clusterv1.ManagedCluster               `json:"managedClusters,omitempty"`
-	AddOns   []addonv1alpha1.ManagedClusterAddOn      `json:"managedClusterAddOns,omitempty"`
+	AddOns   []*addonv1alpha1.ManagedClusterAddOn     `json:"managedClusterAddOns,omitempty"`
 	Facts    []dependencyv1alpha1.ManagedClusterFacts `json:"managedClusterFacts,omitempty"`
 }
 
@@ -163,7 +163,7 @@ func New(content Content) *Snapshot {
 
 // addClusters indexes the objects of managed clusters in the target.
 func (s *Snapshot) addClusters(
-	target map[string]*cluster, clusters []clusterv1.ManagedCluster, addOns []addonv1alpha1.ManagedClusterAddOn,
+	target map[string]*cluster, clusters []clusterv1.ManagedCluster, addOns []*addonv1alpha1.ManagedClusterAddOn,
 	facts []dependencyv1alpha1.ManagedClusterFacts,
 ) {
 	ensure := func(name string) *cluster {
@@ -175,8 +175,7 @@ func (s *Snapshot) addClusters(
 	for i := range clusters {
 		ensure(clusters[i].Name).object = &clusters[i]
 	}
-	for i := range addOns {
-		addOn := &addOns[i]
+	for _, addOn := range addOns {
 		ensure(addOn.Namespace).addOns[addOn.Name] = addOn
 		if host := fleet.HostingCluster(addOn); host != addOn.Namespace {
 			s.hosted[host] = append(s.hosted[host], addOn)
@@ -295,7 +294,7 @@ func (s *Snapshot) IsInstalled(addOn, cluster string) bool {
 	if cluster != "" {
 		return s.IsOn(cluster, addOn)
 	}
-	return slices.ContainsFunc(s.AddOns, func(installed addonv1alpha1.ManagedClusterAddOn) bool { return installed.Name == addOn })
+	return slices.ContainsFunc(s.AddOns, func(installed *addonv1alpha1.ManagedClusterAddOn) bool { return installed.Name == addOn })
 }
 
 // Names returns the sorted names of all managed clusters that have an object or add-ons.

@@ -39,17 +39,17 @@ func optional[T any](name string, target *T) member {
 func unreduced[T any](element *T) *T { return element }
 
 // list returns a list whose elements are reduced as they are read.
-func list[T any](name string, target *[]T, lean func(*T) *T) member {
+func list[T any](name string, target *[]T, element func(*json.Decoder) (T, error)) member {
 	return member{
 		name: name,
 		read: func(decoder *json.Decoder) error {
 			*target = nil
 			return elements(decoder, func() error {
-				element := new(T)
-				if err := decoder.Decode(element); err != nil {
+				decoded, err := element(decoder)
+				if err != nil {
 					return err
 				}
-				*target = append(*target, *lean(element))
+				*target = append(*target, decoded)
 				return nil
 			})
 		},
@@ -66,6 +66,29 @@ func list[T any](name string, target *[]T, lean func(*T) *T) member {
 			return out.WriteByte(']')
 		},
 		absent: func() bool { return false },
+	}
+}
+
+// pointer decodes an element of a list, and returns a pointer to the parts that are kept.
+func pointer[T any](lean func(*T) *T) func(*json.Decoder) (*T, error) {
+	return func(decoder *json.Decoder) (*T, error) {
+		element := new(T)
+		if err := decoder.Decode(element); err != nil {
+			return nil, err
+		}
+		return lean(element), nil
+	}
+}
+
+// object decodes an element of a list, and returns the parts that are kept.
+func object[T any](lean func(*T) *T) func(*json.Decoder) (T, error) {
+	decode := pointer(lean)
+	return func(decoder *json.Decoder) (T, error) {
+		element, err := decode(decoder)
+		if err != nil {
+			return *new(T), err
+		}
+		return *element, nil
 	}
 }
 

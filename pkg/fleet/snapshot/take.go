@@ -152,17 +152,24 @@ func (t *taking) policies(ctx context.Context) error {
 }
 
 func (t *taking) addOns(ctx context.Context) error {
+	if store, ok := t.hub.(Store); ok && !t.writers {
+		if stored, ok := store.StoredAddOns(t.namespace); ok {
+			t.content.AddOns = store.Reduced().from(t.namespace, stored, t.unread)
+			return nil
+		}
+	}
 	return Each(ctx, t.hub, "managedclusteraddons", t.namespace, func(list *addonv1alpha1.ManagedClusterAddOnList) {
 		if remaining := list.GetRemainingItemCount(); remaining != nil && t.content.AddOns == nil {
-			t.content.AddOns = make([]addonv1alpha1.ManagedClusterAddOn, 0, len(list.Items)+int(*remaining)) // saves copies when it grows
+			t.content.AddOns = make([]*addonv1alpha1.ManagedClusterAddOn, 0, len(list.Items)+int(*remaining)) // saves copies when it grows
 		}
 		for i := range list.Items {
 			lean := LeanAddOn(&list.Items[i])
 			t.unread.removeFrom(lean)
+			t.unread.keepVariables(lean)
 			if t.writers && lean.Labels[addonv1alpha1.InstalledByLabel] != "" {
 				lean.ManagedFields = list.Items[i].ManagedFields
 			}
-			t.content.AddOns = append(t.content.AddOns, *lean)
+			t.content.AddOns = append(t.content.AddOns, lean)
 		}
 	})
 }
@@ -238,12 +245,11 @@ func (t *taking) inputs(ctx context.Context, evaluator *evaluation.Evaluator) er
 // missing returns the Placements of dependencies that are missing on a cluster.
 func (t *taking) missing(evaluator *evaluation.Evaluator) sets.Set[types.NamespacedName] {
 	installed := make(map[types.NamespacedName]bool, len(t.content.AddOns))
-	for i := range t.content.AddOns {
-		installed[client.ObjectKeyFromObject(&t.content.AddOns[i])] = true
+	for _, addOn := range t.content.AddOns {
+		installed[client.ObjectKeyFromObject(addOn)] = true
 	}
 	placements := sets.New[types.NamespacedName]()
-	for i := range t.content.AddOns {
-		dependent := &t.content.AddOns[i]
+	for _, dependent := range t.content.AddOns {
 		for _, need := range evaluator.Needs(dependent.Name) {
 			if need.Inputs.Any(input.Placements) && !installed[types.NamespacedName{Namespace: dependent.Namespace, Name: need.Name}] {
 				placements.Insert(evaluator.Install(need.Name).Placements...)
@@ -299,7 +305,7 @@ func (t *taking) namesOCM() bool {
 		return versions.Sources{AddOn: version}.UseOCM()
 	}
 	return slices.ContainsFunc(t.content.Registrations, func(o addonv1alpha1.ClusterManagementAddOn) bool { return named(o.Annotations) }) ||
-		slices.ContainsFunc(t.content.AddOns, func(o addonv1alpha1.ManagedClusterAddOn) bool { return named(o.Annotations) }) ||
+		slices.ContainsFunc(t.content.AddOns, func(o *addonv1alpha1.ManagedClusterAddOn) bool { return named(o.Annotations) }) ||
 		slices.ContainsFunc(t.content.Templates, func(o addonv1alpha1.AddOnTemplate) bool { return named(o.Annotations) }) ||
 		slices.ContainsFunc(t.content.Facts, func(o dependencyv1alpha1.ManagedClusterFacts) bool {
 			return slices.ContainsFunc(o.Status.AddOns, func(reported dependencyv1alpha1.AddOnFact) bool {

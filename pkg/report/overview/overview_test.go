@@ -44,7 +44,7 @@ func oneCluster() snapshot.Content {
 	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	content.Clusters = []clusterv1.ManagedCluster{cluster}
 	for _, name := range []string{"gateway", "proxy", "tunnel"} {
-		addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
+		addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: name}}
 		addOn.Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Running")}
 		content.AddOns = append(content.AddOns, addOn)
 	}
@@ -131,7 +131,7 @@ func TestStateOfAddOn(t *testing.T) {
 		},
 	} {
 		content := oneCluster()
-		test.change(&content, &content.AddOns[0], &content.AddOns[1], &content.AddOns[2])
+		test.change(&content, content.AddOns[0], content.AddOns[1], content.AddOns[2])
 		o := find(content)
 		var got [2]overview.State
 		for i, addOn := range []string{"gateway", "proxy"} {

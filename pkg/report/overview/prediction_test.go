@@ -58,7 +58,7 @@ func TestPredict(t *testing.T) {
 			Taken: fixture.Now.Time, Registrations: fixture.Registrations(test.declarations), Clusters: oneCluster().Clusters,
 		}
 		for _, registration := range content.Registrations {
-			addOn := addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: registration.Name}}
+			addOn := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: registration.Name}}
 			addOn.Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionTrue, "Running")}
 			content.AddOns = append(content.AddOns, addOn)
 		}

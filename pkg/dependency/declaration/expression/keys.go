@@ -49,6 +49,14 @@ func (n Names) union(b Names) Names {
 	return union
 }
 
+// Equal reports whether two sets have the same keys.
+func (n Names) Equal(b Names) bool { return n.All == b.All && maps.Equal(n.named, b.named) }
+
+// Equal reports whether the same keys are read.
+func (k Keys) Equal(b Keys) bool {
+	return k.Labels.Equal(b.Labels) && k.Annotations.Equal(b.Annotations) && k.Config.Equal(b.Config)
+}
+
 // With returns the union of two sets of keys.
 func (k Keys) With(b Keys) Keys {
 	return Keys{
