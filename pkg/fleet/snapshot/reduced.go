@@ -10,46 +10,50 @@ import (
 type Store interface {
 	// StoredAddOns returns the add-ons in the namespace of a managed cluster, or all if it is empty. It returns false if they are not stored.
 	StoredAddOns(namespace string) ([]*addonv1alpha1.ManagedClusterAddOn, bool)
-	// Reduced returns what the last snapshots have kept of them.
+	// Reduced returns the memory that Take uses from one snapshot to the next.
 	Reduced() *Reduced
 }
 
-// Reduced has the parts of stored add-ons that snapshots keep. A snapshot shares those of add-ons that have not changed since the last one,
-// so that it takes little time and memory. The zero value is empty.
+// Reduced has the reduced forms of stored add-ons: without the parts that no declaration reads. A snapshot shares the form of an add-on
+// that has not changed since the last snapshot, so that it takes little time and memory. The zero value is empty.
 type Reduced struct {
-	// byNamespace has the add-ons of the last snapshot, by the namespace that was read. It is empty for all.
+	// byNamespace has the add-ons of the last snapshot by the namespace that was read, which is empty for all namespaces.
 	byNamespace map[string]reducedAddOns
 }
 
-// reducedAddOns has the reduced add-ons by the stored ones, and the keys that were kept, by the name of the add-on.
+// reducedAddOns are the reduced forms of stored add-ons.
 type reducedAddOns struct {
+	// addOns has the reduced forms by the stored objects.
 	addOns map[*addonv1alpha1.ManagedClusterAddOn]*addonv1alpha1.ManagedClusterAddOn
-	keys   map[string]expression.Keys
+	// keys has the kept labels, annotations and variables, by the name of the add-on.
+	keys map[string]expression.Keys
 }
 
-// from returns the reduced add-ons of stored ones.
+// from returns the reduced forms of stored add-ons.
 func (r *Reduced) from(namespace string, stored []*addonv1alpha1.ManagedClusterAddOn, unread *unread) []*addonv1alpha1.ManagedClusterAddOn {
-	before := r.byNamespace[namespace]
-	now := reducedAddOns{make(map[*addonv1alpha1.ManagedClusterAddOn]*addonv1alpha1.ManagedClusterAddOn, len(stored)), map[string]expression.Keys{}}
+	previous := r.byNamespace[namespace]
+	current := reducedAddOns{
+		addOns: make(map[*addonv1alpha1.ManagedClusterAddOn]*addonv1alpha1.ManagedClusterAddOn, len(stored)), keys: map[string]expression.Keys{},
+	}
 	reduced := make([]*addonv1alpha1.ManagedClusterAddOn, 0, len(stored))
-	isSame := map[string]bool{}
+	readsSame := map[string]bool{}
 	for _, full := range stored {
-		if _, ok := now.keys[full.Name]; !ok {
-			now.keys[full.Name] = unread.keysOf(full.Name)
-			isSame[full.Name] = now.keys[full.Name].Equal(before.keys[full.Name])
+		if _, ok := current.keys[full.Name]; !ok {
+			current.keys[full.Name] = unread.keysOf(full.Name)
+			readsSame[full.Name] = current.keys[full.Name].Equal(previous.keys[full.Name])
 		}
-		kept := before.addOns[full]
-		if kept == nil || !isSame[full.Name] {
+		kept := previous.addOns[full]
+		if kept == nil || !readsSame[full.Name] {
 			kept = LeanAddOn(full)
 			unread.removeFrom(kept)
 		}
 		unread.keepVariables(kept)
-		now.addOns[full] = kept
+		current.addOns[full] = kept
 		reduced = append(reduced, kept)
 	}
 	if r.byNamespace == nil {
 		r.byNamespace = map[string]reducedAddOns{}
 	}
-	r.byNamespace[namespace] = now
+	r.byNamespace[namespace] = current
 	return reduced
 }
