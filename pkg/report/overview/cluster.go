@@ -155,7 +155,7 @@ func (l located) describe(hub *snapshot.Snapshot, states *stateFinder, command f
 		l.AddOns = append(l.AddOns, AddOn{
 			Name: name, State: state, Conditions: conditionsOf(addOn), Edges: edges[name],
 			Explanation: states.explain(state, addOn, edges[name]),
-			Causes:      slices.Concat(states.causes[key], states.roots[key]), Run: command(nextCommand(state, addOn)),
+			Causes:      slices.Concat(states.causes[key], states.roots[key]), Run: command(nextCommand(state, addOn, edges[name])),
 		})
 	}
 	slices.SortStableFunc(l.AddOns, func(a, b AddOn) int { return cmp.Compare(a.State.rank(), b.State.rank()) })
@@ -193,11 +193,11 @@ func (l *located) setCaption(object *clusterv1.ManagedCluster, command func(stri
 
 // nextCommand returns the command that shows more of an add-on. It is empty without one, for invalid names, because a shell could run them,
 // and where the command about the managed cluster shows more.
-func nextCommand(state State, addOn *addonv1alpha1.ManagedClusterAddOn) string {
+func nextCommand(state State, addOn *addonv1alpha1.ManagedClusterAddOn, edges []Edge) string {
 	switch {
 	case len(validation.IsDNS1123Subdomain(addOn.Name))+len(validation.IsDNS1123Subdomain(addOn.Namespace)) > 0:
 		return ""
-	case state == Stale:
+	case state == Stale || state == Waiting && !slices.ContainsFunc(edges, isAwaited):
 		return nextstep.Doctor
 	case state == Lost || state == Working:
 		return ""

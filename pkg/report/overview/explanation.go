@@ -48,7 +48,7 @@ func explainWait(addOn *addonv1alpha1.ManagedClusterAddOn, edges []Edge) string 
 	case slices.ContainsFunc(edges, isAwaited):
 		return "Not installed yet: it waits until its dependencies are satisfied."
 	default:
-		return "Not installed yet, although all its dependencies are satisfied. addon-manager with --lifecycle lets it be installed, and kubectl addon doctor checks that."
+		return "Not installed yet, although all its dependencies are satisfied. addon-manager lets it be installed if it runs with --lifecycle. kubectl addon doctor checks that."
 	}
 }
 

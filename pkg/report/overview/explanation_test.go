@@ -35,8 +35,8 @@ func TestExplanation(t *testing.T) {
 				"Available, has not updated them.", "kubectl addon doctor",
 		},
 		"cluster0023/application-portal": {
-			overview.Waiting, "Not installed yet, although all its dependencies are satisfied. addon-manager with --lifecycle lets it be " +
-				"installed, and kubectl addon doctor checks that.", "kubectl addon why application-portal -n cluster0023",
+			overview.Waiting, "Not installed yet, although all its dependencies are satisfied. addon-manager lets it be installed if it " +
+				"runs with --lifecycle. kubectl addon doctor checks that.", "kubectl addon doctor",
 		},
 		"cluster0041/permission-user": {
 			overview.Held, "It is not known whether permissions is satisfied. Until it is, the last conditions count.",
@@ -89,8 +89,8 @@ func TestWaitIsExplained(t *testing.T) {
 			func(content *snapshot.Content) {
 				content.AddOns[2].Status.Conditions = []metav1.Condition{*fixture.Available(metav1.ConditionFalse, "Stopped")}
 			},
-			"Not installed yet, although all its dependencies are satisfied. addon-manager with --lifecycle lets it be installed, and " +
-				"kubectl addon doctor checks that.",
+			"Not installed yet, although all its dependencies are satisfied. addon-manager lets it be installed if it runs with " +
+				"--lifecycle. kubectl addon doctor checks that.",
 		},
 		"a contradiction": {
 			func(content *snapshot.Content) {

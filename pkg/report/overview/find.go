@@ -3,7 +3,6 @@ package overview
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -97,7 +96,7 @@ func (f *Finder) Overview() *Overview {
 	return o
 }
 
-// addNotices adds the reasons why the overview is not complete or not current.
+// addNotices adds the reasons why the overview is not complete or not current, and notes about the flags that commands lack.
 func (o *Overview) addNotices(options Options, notes []string) {
 	add := func(count int, notice Notice) {
 		if count > 0 {
@@ -120,8 +119,11 @@ func (o *Overview) addNotices(options Options, notes []string) {
 		Run: options.Command(nextstep.Doctor),
 	})
 	add(o.Detached, Notice{Text: text.Count(o.Detached, "managed cluster") + " of the fleet will be detached from the hub, and no root cause counts them."})
-	for _, note := range slices.Concat(options.Notes, notes) {
+	for _, note := range options.Notes {
 		add(1, Notice{Text: safeText(note)})
+	}
+	for _, note := range notes {
+		add(1, Notice{Text: safeText(note), Urgent: true})
 	}
 }
 

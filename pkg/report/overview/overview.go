@@ -64,7 +64,7 @@ type Notice struct {
 	Text string `json:"text"`
 	// Run is the command that shows more. It may be empty.
 	Run string `json:"run,omitempty"`
-	// Urgent is whether the whole overview may be wrong, because its data is old.
+	// Urgent is whether the whole overview may be wrong, because its data is old, or its commands may reach another hub.
 	Urgent bool `json:"urgent,omitempty"`
 }
 

@@ -41,8 +41,8 @@ var effects = []struct {
 	title  string
 }{
 	{Stops, "Stops working"},
-	{LosesOption, "Keeps working, and an Optional dependency fails"},
-	{StaysBroken, "Stays broken: it fails already, and a reason changes"},
+	{LosesOption, "An Optional dependency fails"},
+	{StaysBroken, "The dependency fails already, or another one does"},
 	{Undecided, "Not known after the change"},
 	{Recovers, "The dependency becomes satisfied"},
 }
@@ -81,8 +81,15 @@ func (f *Finder) Predict(addOn, version string) Prediction {
 			prediction.Groups = append(prediction.Groups, EffectGroup{Effect: each.effect, Title: each.title, Edges: edges})
 		}
 	}
-	if version != "" {
-		prediction.Notes = f.versionNotes(addOn)
+	if version == "" {
+		return prediction
+	}
+	prediction.Notes = f.versionNotes(addOn)
+	if ranges := f.rangesOf(addOn); len(ranges) > 0 {
+		prediction.Notes = append(prediction.Notes, rangesNote(ranges))
+	} else if len(items) == 0 {
+		prediction.Sentence = "No dependency has a requirement on its version, so none changes. " +
+			"Whether it works itself in this version is not checked."
 	}
 	return prediction
 }
@@ -157,7 +164,7 @@ func (p *predictor) sentence() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// versionNotes describes the known versions of an add-on, and the declared ranges of its versions.
+// versionNotes describes the known versions of an add-on.
 func (f *Finder) versionNotes(addOn string) []string {
 	counts := report.InstalledVersions(f.hub, addOn)
 	unknown := counts[""]
@@ -173,11 +180,11 @@ func (f *Finder) versionNotes(addOn string) []string {
 	if unknown > 0 {
 		notes = append(notes, "not known on "+text.Count(unknown, "managed cluster"))
 	}
-	return []string{"Installed version: " + strings.Join(notes, ", ") + ".", f.rangesNote(addOn)}
+	return []string{"Installed version: " + strings.Join(notes, ", ") + "."}
 }
 
-// rangesNote names the declared ranges of versions of an add-on.
-func (f *Finder) rangesNote(addOn string) string {
+// rangesOf returns the declared ranges of versions of an add-on, with the add-ons that declare them.
+func (f *Finder) rangesOf(addOn string) []string {
 	var ranges []string
 	edges := report.FindGraph(f.hub, "", "").Edges
 	for i := range edges {
@@ -185,9 +192,11 @@ func (f *Finder) rangesNote(addOn string) string {
 			ranges = append(ranges, fmt.Sprintf("%s of %s", text.OneLine(edges[i].Version), text.Name(edges[i].Dependent)))
 		}
 	}
-	if len(ranges) == 0 {
-		return "No dependency has a version requirement on it."
-	}
+	return ranges
+}
+
+// rangesNote names the ranges that were checked.
+func rangesNote(ranges []string) string {
 	shown := ranges[:min(len(ranges), maxNamed)]
 	note := "Checked version requirements: " + strings.Join(shown, "; ")
 	if left := len(ranges) - len(shown); left > 0 {

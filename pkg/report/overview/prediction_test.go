@@ -44,8 +44,8 @@ func TestPredict(t *testing.T) {
 		},
 		"a version without a range": {
 			"gateway: proxy, proxy:", nil, "proxy", "1.2.3",
-			"No add-on stops working; no dependency changes. Installed version: not known on 1 managed cluster. " +
-				"No dependency has a version requirement on it.",
+			"No dependency has a requirement on its version, so none changes. Whether it works itself in this version is not checked. " +
+				"Installed version: not known on 1 managed cluster.",
 		},
 		"a version that a dependency needs": {
 			"gateway: proxy, proxy:", func(content *snapshot.Content) { content.Registrations[0].Spec.Dependencies[0].Version = ">= 2" },

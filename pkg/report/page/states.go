@@ -25,7 +25,7 @@ var states = map[overview.State]struct{ symbol, word, meaning string }{
 	overview.Stale: {
 		"≠", "Stale", "The conditions do not show the current state of the dependencies: addon-manager, or the agent that sets Available, has not updated them.",
 	},
-	overview.Waiting:    {"…", "Waits", "The add-on is not installed yet: it waits until its dependencies are satisfied."},
+	overview.Waiting:    {"…", "Waits", "The add-on is not installed yet: it waits for its dependencies, or for addon-manager, which lets it be installed."},
 	overview.Held:       {"◌", "Held", "It is not known at the moment whether a dependency is satisfied, so the last conditions count."},
 	overview.Unreported: {"?", "Not reported", "The agent of the add-on has not reported yet."},
 	overview.Lost:       {"⌀", "Lost", "The managed cluster cannot be reached, so nothing new is known."},

@@ -66,12 +66,12 @@ function Count({ state, count }) {
   return <button type="button" class="plain" onClick={list}><Badge state={state} count={count} /> <span aria-hidden="true">{text.word}</span></button>;
 }
 
-// Banner says why the data is old.
+// Banner says why the data is old, or what its commands lack.
 function Banner() {
   const isOld = now.value - received.value > oldAfter && !trouble.value && !fleet.value.fixed;
   const urgent = (fleet.value.notices ?? []).filter((notice) => notice.urgent);
   return (
-    <section class="notices" aria-label="Age of the data" aria-live="polite">
+    <section class="notices" aria-label="Warnings" aria-live="polite">
       {trouble.value ? <p class="notice urgent"><strong>This data is old.</strong> {trouble.value}</p> : null}
       {isOld ? <p class="notice urgent"><strong>This data is old.</strong> Nothing has come for {Math.round((now.value - received.value) / 1000)} seconds.</p> : null}
       {urgent.map((notice) => <p key={notice.text} class="notice urgent">{notice.text}</p>)}

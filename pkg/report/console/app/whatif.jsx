@@ -4,14 +4,16 @@ import { request } from "./connection.js";
 import { useData } from "./cluster.jsx";
 import { plural, Time } from "./parts.jsx";
 
-// WhatIf tries the removal of an add-on, or another version. Nothing is written. The result of a choice ends with the choice.
+// WhatIf tries the removal of an add-on, or another version. Nothing is written. The result of the last choice stays, and says so, so that the page does not move.
 export function WhatIf() {
   const [trial, setTrial] = useState(null);
+  const [isOld, setOld] = useState(false);
   const submit = (event) => {
     event.preventDefault();
     setTrial(Object.fromEntries(new FormData(event.currentTarget)));
+    setOld(false);
   };
-  const end = () => setTrial(null);
+  const end = () => setOld(true);
   return (
     <section aria-labelledby="whatif">
       <h2 id="whatif" tabIndex={-1}>What if</h2>
@@ -21,7 +23,7 @@ export function WhatIf() {
         <label>Version <input name="version" placeholder="empty: remove it" onInput={end} /></label>
         <button>Try</button>
       </form>
-      <div aria-live="polite">{trial ? <Result key={trial.addon + " " + trial.version} trial={trial} /> : null}</div>
+      <div aria-live="polite">{trial && isOld ? <p class="notice">The choice has changed: this is the result of the last one.</p> : null}{trial ? <Result key={trial.addon + " " + trial.version} trial={trial} /> : null}</div>
     </section>
   );
 }
