@@ -21,6 +21,8 @@ import (
 const (
 	// maxConnections allows each of the largest number of viewers some connections besides its stream.
 	maxConnections = 1024
+	// maxStreams is the number of requests on a connection: those of many tabs of a browser.
+	maxStreams = 100
 	// maxHeader is larger than the token of a user in many groups.
 	maxHeader = 64 << 10
 	// writeTimeout is the time for a response. A stream extends it with each part.
@@ -45,12 +47,17 @@ func addServer(mgr ctrl.Manager, handler http.Handler, options Options) error {
 		config.GetCertificate = files.GetCertificate
 	}
 	options.TLS.Apply(config)
+	// A browser opens six connections with HTTP/1.1, and each of its tabs has a stream. The handler bounds streams and work, so a connection may
+	// carry several.
+	config.NextProtos = []string{"h2", "http/1.1"}
 	listener, err := net.Listen("tcp", options.Address)
 	if err != nil {
 		return fmt.Errorf("serve the console: %w", err)
 	}
 	server := httpserver.New(handler, mgr.GetLogger().WithName("console"), maxConnections)
-	server.MaxHeaderBytes, server.WriteTimeout = maxHeader, writeTimeout
+	server.MaxHeaderBytes, server.WriteTimeout, server.TLSConfig = maxHeader, writeTimeout, config
+	server.Protocols.SetHTTP2(true)
+	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
 	if err := mgr.Add(&pageServer{manager.Server{
 		Name: "console", Server: server, Listener: tls.NewListener(listener, config), ShutdownTimeout: ptr.To(stopTimeout),
 	}}); err != nil {

@@ -34,13 +34,17 @@ var errBusy = errors.New("too many tokens are reviewed")
 type tokens struct {
 	options   Options
 	responses *cache.LRUExpireCache
-	requests  singleflight.Group
-	limiter   *rate.Limiter
+	// known has the hashes of tokens that were accepted lately. They are reviewed however many others are, so that a client without a token
+	// does not end the pages of viewers.
+	known    *cache.LRUExpireCache
+	requests singleflight.Group
+	limiter  *rate.Limiter
 }
 
 func newTokens(options Options) *tokens {
 	return &tokens{
 		options: options, responses: cache.NewLRUExpireCacheWithClock(maxTokens, options.Clock),
+		known:   cache.NewLRUExpireCacheWithClock(maxTokens, options.Clock),
 		limiter: rate.NewLimiter(tokensPerSecond, tokensAtFirst),
 	}
 }
@@ -58,7 +62,7 @@ func (t *tokens) user(ctx context.Context, token string) (authenticationv1.UserI
 		response, _ := kept.(authenticated) // nothing else is stored
 		return response.user, response.ok, nil
 	}
-	if !t.limiter.Allow() {
+	if _, isKnown := t.known.Get(key); !isKnown && !t.limiter.Allow() {
 		return authenticationv1.UserInfo{}, false, errBusy
 	}
 	// The streams of a viewer connect again at the same time. They share the review, so it must not end with the first of them.
@@ -74,7 +78,10 @@ func (t *tokens) user(ctx context.Context, token string) (authenticationv1.UserI
 			return nil, err
 		}
 		lifetime := t.options.Lifetime
-		if !ok {
+		if ok {
+			t.known.Add(key, nil, keptFor)
+		} else {
+			t.known.Remove(key)
 			lifetime = min(lifetime, deniedLifetime)
 		}
 		t.responses.Add(key, authenticated{user, ok}, lifetime)

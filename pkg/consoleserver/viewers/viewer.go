@@ -26,6 +26,9 @@ const (
 	reviewInterval = 60 * time.Millisecond
 )
 
+// credentialID is the extra field of a user that identifies the token.
+const credentialID = "authentication.kubernetes.io/credential-id"
+
 // registry has the viewers by their identities.
 type registry struct {
 	options Options
@@ -39,6 +42,8 @@ func newRegistry(options Options) *registry {
 
 // viewer returns the viewer that is this user. Users with the same name and other groups are other viewers.
 func (r *registry) viewer(user authenticationv1.UserInfo) *viewer {
+	user.Extra = maps.Clone(user.Extra)
+	delete(user.Extra, credentialID) // each token has another one, and all tokens of a user share the reviews
 	encoded, err := json.Marshal(user)
 	if err != nil {
 		panic(err) // strings have an encoding

@@ -43,8 +43,8 @@ func NewFor(tokens authenticationv1client.TokenReviewInterface, access authoriza
 
 // BearerToken returns the token of a request. It is empty without one.
 func BearerToken(request *http.Request) string {
-	token, isBearer := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if !isBearer {
+	scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}
 	return strings.TrimSpace(token)

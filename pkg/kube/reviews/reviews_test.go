@@ -8,7 +8,7 @@ import (
 
 func TestBearerToken(t *testing.T) {
 	for header, want := range map[string]string{
-		"Bearer a.b-c": "a.b-c", "Bearer  a ": "a", "Bearer ": "", "Bearer": "", "bearer a": "", "Basic a": "", "": "",
+		"Bearer a.b-c": "a.b-c", "Bearer  a ": "a", "Bearer ": "", "Bearer": "", "bearer a": "a", "Basic a": "", "": "",
 	} {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 		request.Header.Set("Authorization", header)

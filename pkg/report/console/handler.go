@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"net/http"
@@ -47,6 +48,11 @@ type Refusal struct {
 
 // Error implements error.
 func (r *Refusal) Error() string { return r.Text }
+
+// isTemporary reports whether the console could not decide, so that a viewer keeps what it has and tries again.
+func (r *Refusal) isTemporary() bool {
+	return r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable
+}
 
 // Handler serves the page, and the views of its viewers.
 type Handler struct {
@@ -137,7 +143,7 @@ func unavailable(w http.ResponseWriter, reason string) {
 }
 
 func (h *Handler) fail(err error) {
-	if h.LogFailure != nil {
+	if h.LogFailure != nil && !errors.Is(err, context.Canceled) { // else the viewer has gone
 		h.LogFailure(err)
 	}
 }

@@ -11,12 +11,14 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
 	"open-cluster-management.io/interlock/pkg/report/console"
 	"open-cluster-management.io/interlock/pkg/report/overview"
+	"open-cluster-management.io/interlock/test/fixture"
 	"open-cluster-management.io/interlock/test/mixedfleet"
 )
 
@@ -128,15 +130,54 @@ func TestViewsShareFleet(t *testing.T) {
 	served.update(mixedfleet.Content(60))
 	_, all := served.open(t, "all")
 	_, one := served.open(t, "one")
-	for range 2 {
+	for _, state := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
 		if data := expect(t, all, "overview", "cluster0007"); !strings.Contains(data, "cluster0010") {
 			t.Error("the whole fleet lacks a cluster")
 		}
 		if data := expect(t, one, "overview", "cluster0010"); strings.Contains(data, "cluster0007") || !strings.Contains(data, `"clusters":1`) {
 			t.Errorf("the view of a cluster has others: %s", data)
 		}
-		served.update(mixedfleet.Content(60))
+		served.update(withWorkManager(state, "cluster0010"))
 	}
+}
+
+// withWorkManager returns a fleet where work-manager has a state on a cluster.
+func withWorkManager(state metav1.ConditionStatus, cluster string) snapshot.Content {
+	content := mixedfleet.Content(60)
+	for _, addOn := range content.AddOns {
+		if addOn.Namespace == cluster && addOn.Name == "work-manager" {
+			addOn.Status.Conditions = []metav1.Condition{*fixture.Available(state, "Tested")}
+		}
+	}
+	return content
+}
+
+// TestHiddenChangeIsNoEvent tests that a viewer gets no event when only parts of the fleet change that the viewer may not see.
+func TestHiddenChangeIsNoEvent(t *testing.T) {
+	served := serveReviewed(t)
+	served.update(mixedfleet.Content(60))
+	_, all := served.open(t, "all")
+	_, one := served.open(t, "one")
+	expect(t, all, "overview", "cluster0007")
+	expect(t, one, "overview", "cluster0010")
+	served.update(withWorkManager(metav1.ConditionFalse, "cluster0012"))
+	expect(t, all, "overview", "cluster0012")
+	served.update(withWorkManager(metav1.ConditionFalse, "cluster0010"))
+	if data := expect(t, one, "overview", "cluster0010"); !strings.Contains(data, `{"state":"Down","count":2}`) {
+		t.Errorf("the next event is not that of the visible change: %s", data)
+	}
+}
+
+// TestBusyConsoleKeepsStreams tests that streams stay open while the console cannot review their viewers.
+func TestBusyConsoleKeepsStreams(t *testing.T) {
+	served := serveReviewed(t)
+	served.update(mixedfleet.Content(60))
+	_, next := served.open(t, "all")
+	expect(t, next, "overview", "cluster0007")
+	served.set(func() { served.failure = &console.Refusal{Status: http.StatusTooManyRequests, Text: "too many"} })
+	expect(t, next, "trouble", "does not respond to reviews")
+	served.set(func() { served.failure = nil })
+	expect(t, next, "overview", "cluster0007")
 }
 
 // TestStreamFollowsRights tests that a stream shows another view after a review, and ends with the last right.

@@ -12,6 +12,9 @@ const (
 	writeTimeout = 30 * time.Second
 	// retryReview is the time after which a failed review of a viewer is repeated.
 	retryReview = 2 * time.Second
+	// refreshAfter is the age at which a viewer gets an overview again that has not changed, so that the page knows that it is current. Earlier,
+	// a change that the viewer may not see would show as an event.
+	refreshAfter = 20 * time.Second
 )
 
 // stream is the stream of events of a viewer.
@@ -21,9 +24,11 @@ type stream struct {
 	response http.ResponseWriter
 	writer   *http.ResponseController
 	view     *View
-	// sent is the view that the viewer has, and generation is its state. trouble is the reason that the viewer has.
+	// sent is the view that the viewer has, generation and version are its state, and sentAt is when it was sent. trouble is the reason that the viewer has.
 	sent       *View
 	generation int
+	version    int
+	sentAt     time.Time
 	trouble    string
 	// failed is true while the viewer cannot be admitted again because the hub does not respond. Nothing new is shown then.
 	failed bool
@@ -96,11 +101,12 @@ func (s *stream) admit() bool {
 		s.view = admitted.View
 		return true
 	}
-	if errors.As(err, new(*Refusal)) {
-		return false
+	refusal := (*Refusal)(nil)
+	if !errors.As(err, &refusal) {
+		s.handler.fail(err)
+		return true
 	}
-	s.handler.fail(err)
-	return true
+	return refusal.isTemporary()
 }
 
 // show sends the parts of a moment that the viewer does not have. It returns false if the viewer has gone.
@@ -114,10 +120,13 @@ func (s *stream) show(now moment) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !s.send(current.overview) {
-			return false, nil
+		s.generation = current.generation
+		if s.sent != s.view || s.trouble != "" || s.version != current.version || time.Since(s.sentAt) >= refreshAfter {
+			if !s.send(current.overview) {
+				return false, nil
+			}
+			s.sent, s.version, s.sentAt, s.trouble = s.view, current.version, time.Now(), ""
 		}
-		s.sent, s.generation, s.trouble = s.view, current.generation, ""
 	}
 	if trouble == s.trouble {
 		return true, nil

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -90,10 +91,13 @@ func NewView(fleet *Fleet, limit func(*snapshot.Snapshot) *snapshot.Snapshot) *V
 // state is the state of a view at one moment.
 type state struct {
 	generation int
-	hub        *snapshot.Snapshot
-	finder     *overview.Finder
-	groupBy    string
-	// overview is an encoded event.
+	// version is the number of states with other contents before it.
+	version int
+	hub     *snapshot.Snapshot
+	finder  *overview.Finder
+	groupBy string
+	// content is a hash of the overview without its time. overview is an encoded event.
+	content  [sha256.Size]byte
 	overview []byte
 }
 
@@ -120,19 +124,40 @@ func (v *View) at(now moment) (*state, error) {
 	}
 	options := now.options(hub)
 	options.Interactive = true
-	finder := overview.New(hub, options)
-	encoded, err := event("overview", struct {
-		*overview.Overview
-
-		Legend []page.StateText `json:"legend"`
-	}{finder.Overview(), page.Legend()})
-	if err != nil {
+	next := &state{generation: now.generation, hub: hub, finder: overview.New(hub, options), groupBy: options.GroupBy}
+	if err := next.encode(v.shown); err != nil {
 		return nil, err
 	}
-	v.shown = &state{now.generation, hub, finder, options.GroupBy, encoded}
+	v.shown = next
 	v.ended = time.Now()
 	v.pause = v.ended.Sub(began)
 	return v.shown, nil
+}
+
+// encode encodes the overview of a state after a previous one, which may be nil.
+func (s *state) encode(previous *state) error {
+	shown := struct {
+		*overview.Overview
+
+		Legend []page.StateText `json:"legend"`
+	}{s.finder.Overview(), page.Legend()}
+	var err error
+	if s.overview, err = event("overview", shown); err != nil {
+		return err
+	}
+	shown.Taken = time.Time{}
+	content, err := json.Marshal(shown)
+	if err != nil {
+		return fmt.Errorf("encode the content of an overview: %w", err)
+	}
+	s.content = sha256.Sum256(content)
+	if previous != nil {
+		s.version = previous.version
+		if s.content != previous.content {
+			s.version++
+		}
+	}
+	return nil
 }
 
 // event encodes an event of a stream of events. JSON has no line breaks.

@@ -67,6 +67,12 @@ var _ = Describe("addon-manager console with the rights of deploy/console", Orde
 		Expect(response.StatusCode).To(Equal(http.StatusMisdirectedRequest))
 	})
 
+	It("serves the streams of all tabs of a browser over one connection", func(ctx context.Context) {
+		response := console.request(ctx, all, "/api/events")
+		DeferCleanup(response.Body.Close)
+		Expect(response.ProtoMajor).To(Equal(2))
+	})
+
 	It("pushes a change to 20 viewers, with one watch of each resource", func(ctx context.Context) {
 		streams := make([]<-chan string, 20)
 		for i := range streams {

@@ -22,7 +22,8 @@ import (
 
 // browser trusts the certificate that the console makes for itself.
 var browser = &http.Client{Transport: &http.Transport{
-	TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // no authority has signed it
+	ForceAttemptHTTP2: true,                                  // as browsers do
+	TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // no authority has signed it
 }}
 
 // signUp makes a service account, and returns its token for the API server, or for other audiences.

@@ -1,10 +1,10 @@
 import { forget, show, signIn, trouble } from "./store.js";
 
-// The token comes with the fragment of the address, which browsers do not send, or from the form. It stays in the session of the tab, for a
-// reload.
+// The token of a local program comes with the fragment of the address, which browsers do not send, and that of a hub from the form. A hub
+// has TLS: there, a link must not replace the token of the viewer. It stays in the session of the tab, for a reload.
 const fromAddress = new URLSearchParams(location.hash.slice(1)).get("token");
 if (fromAddress) {
-  sessionStorage.setItem("token", fromAddress);
+  if (location.protocol === "http:") sessionStorage.setItem("token", fromAddress);
   history.replaceState(null, "", location.pathname + location.search);
 }
 
