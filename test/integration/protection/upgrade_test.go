@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -142,13 +143,17 @@ var _ = Describe("The operator of OCM", Ordered, func() {
 		}).Should(HaveSuffix("registration:v1.9.0"))
 	})
 
-	It("uninstalls OCM, which no protection blocks", func(ctx context.Context) {
+	It("has add-ons that are protected", func(ctx context.Context) {
 		Expect(hub.Client.Delete(ctx, addOn(operated, base))).To(MatchError(ContainSubstring("would break 1 add-on on 1 cluster")))
+	})
+
+	It("uninstalls OCM, which no protection blocks", func(ctx context.Context) {
 		user, warnings := impersonate("alice")
-		Expect(user.Delete(ctx, clusterManager())).To(Succeed())
+		Expect(client.IgnoreNotFound(user.Delete(ctx, clusterManager()))).To(Succeed()) // a former attempt may have deleted it
+		// OCM deletes its CRDs one after the other, and waits longer after each error.
 		Eventually(func() error {
 			return hub.Client.Get(ctx, client.ObjectKeyFromObject(clusterManager()), clusterManager())
-		}).
+		}).WithTimeout(3 * time.Minute).
 			Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 		Expect(warnings.texts).To(BeEmpty())
 	})
