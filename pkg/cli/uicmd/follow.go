@@ -13,13 +13,14 @@ import (
 
 // follow updates the console with each change of the hub, until the context ends. While the hub does not respond, the console shows that.
 func (o *options) follow(ctx context.Context, viewed *console.Console, fleet *snapshot.Snapshot) {
+	lists := follow.Lists(o.source.Cluster(), fleet) // the function below must not keep the first state in memory
 	follow.Keeper{
 		Start: func(ctx context.Context) (*follow.Hub, error) {
 			hub, _, err := o.source.ConnectToWatch()
 			if err != nil {
 				return nil, err
 			}
-			return follow.Start(ctx, hub, follow.Lists(o.source.Cluster(), fleet), follow.Failures)
+			return follow.Start(ctx, hub, lists, follow.Failures)
 		},
 		Take: func(ctx context.Context, hub client.Reader) (*snapshot.Snapshot, error) {
 			return o.source.Retake(ctx, hub, o.source.Cluster())

@@ -30,7 +30,7 @@ func NewLock(config *rest.Config, lease types.NamespacedName) (*resourcelock.Lea
 	if err != nil {
 		return nil, fmt.Errorf("name the holder of lease %s: %w", lease, err)
 	}
-	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election") // it changes what it is given, and watches must have no timeout
+	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election") // AddUserAgent changes its argument, and watches must have no timeout
 	config.Timeout = RenewDeadline / 2
 	leases, err := coordinationv1client.NewForConfig(config)
 	if err != nil {

@@ -49,7 +49,7 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Text }
 
-// isTemporary reports whether the console could not decide, so that a viewer keeps what it has and tries again.
+// isTemporary reports whether the console could not decide, so that a viewer keeps the page and tries again.
 func (r *Refusal) isTemporary() bool {
 	return r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable
 }

@@ -66,7 +66,7 @@ function Count({ state, count }) {
   return <button type="button" class="plain" onClick={list}><Badge state={state} count={count} /> <span aria-hidden="true">{text.word}</span></button>;
 }
 
-// Banner says why the data is old, or what its commands lack.
+// Banner says why the data is old, and which flags the commands lack.
 function Banner() {
   const isOld = now.value - received.value > oldAfter && !trouble.value && !fleet.value.fixed;
   const urgent = (fleet.value.notices ?? []).filter((notice) => notice.urgent);
