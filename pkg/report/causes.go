@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -119,11 +120,8 @@ func FindRootCauses(hub *snapshot.Snapshot, filter Filter) *RootCauses {
 		f.report.NotInstalled, victims.AddOn = filter.AddOn, ""
 	}
 	f.report.Unusable = FindUnusable(hub.Declared, filter.AddOn)
-	for _, cluster := range hub.Names() {
-		if cmp.Or(filter.Cluster, cluster) == cluster {
-			f.addCluster(viewOf(hub, cluster), victims)
-		}
-	}
+	names := slices.DeleteFunc(hub.Names(), func(name string) bool { return cmp.Or(filter.Cluster, name) != name })
+	eachView(hub, names, func(view clusterView) { f.addCluster(view, victims) })
 	return f.finish(func(item *RootCause) *Repair { return f.repair(hub, item) })
 }
 
@@ -142,6 +140,7 @@ func FindUnusable(evaluator *evaluation.Evaluator, single string) []Unusable {
 
 // finish ranks the causes, and returns the report. The function returns the obvious repair of a cause.
 func (f *finder) finish(repair func(*RootCause) *Repair) *RootCauses {
+	f.traits = newTraitsFinder(len(f.objects), func(cluster int) *clusterv1.ManagedCluster { return f.objects[cluster] })
 	for _, ranked := range f.ranking.Ranked() {
 		if f.report.NotInstalled != "" && ranked.AddOn != f.report.NotInstalled {
 			continue
@@ -180,18 +179,21 @@ type finder struct {
 	// ranges are the failing ranges of each cause, by their texts.
 	ranges map[cause.Cause]map[string]*failingRange
 	// began has the moments at which the dependencies became unavailable, by cause.
-	began  map[cause.Cause][]cause.Moment
-	traits map[string]cause.Traits
-	// installed are the clusters of each add-on, ascending.
-	installed map[string][]string
+	began map[cause.Cause][]cause.Moment
+	// objects are the managed clusters that can be reached, and places has their places by name.
+	objects []*clusterv1.ManagedCluster
+	places  map[string]int
+	// installed has the places of the clusters of each add-on.
+	installed map[string][]int
+	traits    *traitsFinder
 }
 
 func newFinder(taken time.Time) *finder {
 	return &finder{
 		report:    &RootCauses{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: "RootCauses"}, Taken: taken, Items: []RootCause{}},
-		traits:    map[string]cause.Traits{},
+		places:    map[string]int{},
 		examples:  map[cause.Cause]example{},
-		installed: map[string][]string{},
+		installed: map[string][]int{},
 		unset:     sets.New[cause.Cause](),
 		ranges:    map[cause.Cause]map[string]*failingRange{},
 		began:     map[cause.Cause][]cause.Moment{},
@@ -234,13 +236,14 @@ func (f *finder) addCluster(view clusterView, filter Filter) {
 		return
 	}
 	cluster, findings := view.name, view.findings
-	f.traits[cluster] = traitsOf(view.object)
+	place := len(f.objects)
+	f.objects, f.places[cluster] = append(f.objects, view.object), place
 	f.addRemoving(view.removing(), filter)
 	for _, addOn := range view.addOns {
 		if cmp.Or(filter.AddOn, addOn.Name) != addOn.Name || addOn.DeletionTimestamp != nil {
 			continue
 		}
-		f.installed[addOn.Name] = append(f.installed[addOn.Name], cluster)
+		f.installed[addOn.Name] = append(f.installed[addOn.Name], place)
 		paths := cause.Paths(addOn.Name, findings)
 		if f.report.NotInstalled == "" && len(paths) == 0 {
 			f.addUnexplained(addOn, findings(addOn.Name))

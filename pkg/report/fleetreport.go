@@ -61,7 +61,7 @@ func (t *Tally) Report(inputs FleetInputs) *FleetReport {
 			RootCauses: count(t.ranking),
 		},
 	}
-	traits := t.traits(inputs.Objects)
+	traits := newTraitsFinder(len(t.clusters), func(cluster int) *clusterv1.ManagedCluster { return inputs.Objects[t.clusters[cluster]] })
 	for _, tallied := range t.ranking[:min(len(t.ranking), dependencyv1alpha1.MaxFleetCauses)] {
 		report.RootCauses = append(report.RootCauses, t.fleetCause(tallied, inputs.Explanations[tallied.Cause], traits))
 	}
@@ -82,7 +82,7 @@ func (t *Tally) Report(inputs FleetInputs) *FleetReport {
 
 // fleetCause returns an entry for a cause.
 func (t *Tally) fleetCause(
-	tallied *talliedCause, explanation Explanation, traits func(cluster int) cause.Traits,
+	tallied *talliedCause, explanation Explanation, traits *traitsFinder,
 ) dependencyv1alpha1.FleetCause {
 	entry := dependencyv1alpha1.FleetCause{
 		Title: text.Cut(text.OneLine(tallied.title), maxFleetTitle),
@@ -119,36 +119,17 @@ func (t *Tally) fleetCause(
 	return entry
 }
 
-// traits returns a function that returns the traits of a cluster. It finds the traits of each cluster once.
-func (t *Tally) traits(objects map[string]*clusterv1.ManagedCluster) func(cluster int) cause.Traits {
-	traitsByCluster := make([]cause.Traits, len(t.clusters))
-	return func(cluster int) cause.Traits {
-		if traitsByCluster[cluster] == nil {
-			traitsByCluster[cluster] = traitsOf(objects[t.clusters[cluster]])
-		}
-		return traitsByCluster[cluster]
-	}
-}
-
-// shared compares the affected clusters with the other clusters that have one of the victims, like finder.shared.
-func (t *Tally) shared(tallied *talliedCause, traits func(cluster int) cause.Traits) (common []cause.Common, others int) {
-	isCandidate := make([]bool, len(t.clusters))
+// shared compares the affected clusters with the other clusters that have one of the victims.
+func (t *Tally) shared(tallied *talliedCause, traits *traitsFinder) (common []cause.Common, others int) {
+	var candidates [][]int
 	for addOn := range tallied.addOns {
-		for _, cluster := range t.installed[addOn] {
-			isCandidate[cluster] = true
-		}
+		candidates = append(candidates, t.installed[addOn])
 	}
-	var affected, unaffected []cause.Traits
-	for _, candidate := range tallied.affected {
-		isCandidate[candidate.cluster] = false
-		affected = append(affected, traits(candidate.cluster))
+	affected := make([]int, 0, len(tallied.affected))
+	for _, each := range tallied.affected {
+		affected = append(affected, each.cluster)
 	}
-	for cluster := range isCandidate {
-		if isCandidate[cluster] {
-			unaffected = append(unaffected, traits(cluster))
-		}
-	}
-	return cause.Shared(affected, unaffected), len(unaffected)
+	return traits.compare(affected, candidates...)
 }
 
 // fleetWaits returns the entries for waits. Waits on most managed clusters come first.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"open-cluster-management.io/interlock/pkg/dependency/evaluation/cause"
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
@@ -38,8 +39,10 @@ func (r *RootCauses) Unavailable(hub *snapshot.Snapshot) []UnavailableAddOn {
 		}
 		groups[index].Clusters = append(groups[index].Clusters, failing.Cluster)
 	}
+	names := hub.Names()
+	traits := newTraitsFinder(len(names), func(cluster int) *clusterv1.ManagedCluster { return hub.Object(names[cluster]) })
 	for i := range groups {
-		groups[i].complete(hub)
+		groups[i].complete(hub, names, traits)
 	}
 	slices.SortStableFunc(groups, func(a, b UnavailableAddOn) int {
 		return cmp.Or(cmp.Compare(len(b.Clusters), len(a.Clusters)), cmp.Compare(a.AddOn, b.AddOn), cmp.Compare(a.Reason, b.Reason))
@@ -47,8 +50,9 @@ func (r *RootCauses) Unavailable(hub *snapshot.Snapshot) []UnavailableAddOn {
 	return groups
 }
 
-// complete finds since when the add-on is not available, and what its managed clusters have in common.
-func (u *UnavailableAddOn) complete(hub *snapshot.Snapshot) {
+// complete finds since when the add-on is not available, and what its managed clusters have in common. The traits are those of the clusters
+// with these names.
+func (u *UnavailableAddOn) complete(hub *snapshot.Snapshot, names []string, traits *traitsFinder) {
 	slices.Sort(u.Clusters)
 	moments := make([]cause.Moment, 0, len(u.Clusters))
 	for _, cluster := range u.Clusters {
@@ -56,16 +60,15 @@ func (u *UnavailableAddOn) complete(hub *snapshot.Snapshot) {
 		moments = append(moments, cause.Moment{Cluster: cluster, Time: unavailableSince(addOn)})
 	}
 	u.Began = cause.FindOnset(moments)
-	var affected, others []cause.Traits
-	for _, cluster := range hub.Names() {
+	var affected, candidates []int
+	for i, cluster := range names {
 		if !hub.IsOn(cluster, u.AddOn) || hub.Lost(cluster) || isDetached(hub.Object(cluster)) {
 			continue
 		}
+		candidates = append(candidates, i)
 		if _, ok := slices.BinarySearch(u.Clusters, cluster); ok {
-			affected = append(affected, traitsOf(hub.Object(cluster)))
-		} else {
-			others = append(others, traitsOf(hub.Object(cluster)))
+			affected = append(affected, i)
 		}
 	}
-	u.Shared, u.Others = cause.Shared(affected, others), len(others)
+	u.Shared, u.Others = traits.compare(affected, candidates)
 }

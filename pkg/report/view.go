@@ -1,8 +1,10 @@
 package report
 
 import (
+	"runtime"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
@@ -41,6 +43,29 @@ func viewOf(hub *snapshot.Snapshot, cluster string) clusterView {
 		view.findings = hub.Evaluated(cluster)
 	}
 	return view
+}
+
+// inParallel is the number of managed clusters that are evaluated before the first of them is visited.
+const inParallel = 64
+
+// eachView calls a function with managed clusters of a snapshot, in the order of their names. It evaluates several in parallel, and the
+// function is not called in parallel.
+func eachView(hub *snapshot.Snapshot, names []string, visit func(clusterView)) {
+	for chunk := range slices.Chunk(names, inParallel) {
+		views := make([]clusterView, len(chunk))
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		for i, cluster := range chunk {
+			group.Go(func() error {
+				views[i] = viewOf(hub, cluster)
+				return nil
+			})
+		}
+		_ = group.Wait() // the functions have no errors
+		for _, view := range views {
+			visit(view)
+		}
+	}
 }
 
 // addOn returns an add-on on the cluster. It is nil if there is none.

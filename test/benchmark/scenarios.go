@@ -55,6 +55,7 @@ var scenarios = []scenario{
 	{"16", "Protection: reviews of deletions", removalsMethod, hubOnly, removals, false},
 	{"17", "10,000 AddOnInstallations", installationsMethod, hubOnly, installations, true},
 	{"18", "kubectl addon why from the report on the fleet", fleetReportMethod, hubOnly, fleetReport, false},
+	{"19", "kubectl addon ui: the first view, and changes", pageMethod, hubOnly, page, false},
 	{"1a", "The same as 1, with agents", outageMethod, withAgents, outage, false},
 	{"2a", "The same as 2, with agents", edgeMethod, withAgents, edge, false},
 	{"6", "Restart, leader change, interruption: no writes", quietMethod, withAgents, quiet, false},

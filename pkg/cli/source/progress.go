@@ -74,7 +74,10 @@ func (s *Source) showEvaluations(fleetState *snapshot.Snapshot) {
 	if messages == nil {
 		return
 	}
+	var mutex sync.Mutex // reports evaluate several clusters in parallel
 	fleetState.OnEvaluation(func(cluster string) {
+		mutex.Lock()
+		defer mutex.Unlock()
 		evaluated[cluster] = true
 		messages.ShowProgress(fmt.Sprintf("Evaluating managed clusters: %d of %d", len(evaluated), total))
 	})

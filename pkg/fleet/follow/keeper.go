@@ -13,7 +13,7 @@ import (
 // Times of updates. After an update, the next one begins as long as it took later at least, so that half of the time is left for other work,
 // whatever the size of the fleet. Verdicts are only held, so the fleet is evaluated again without a change, too.
 const (
-	promptSettle = 50 * time.Millisecond
+	promptSettle = 20 * time.Millisecond
 	// RefreshInterval is the longest time between two updates of a Keeper.
 	RefreshInterval = 30 * time.Second
 )

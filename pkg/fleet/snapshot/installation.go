@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
-	addonv1alpha1 "open-cluster-management.io/interlock/pkg/apis/addon/v1alpha1"
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
 	"open-cluster-management.io/interlock/pkg/dependency/catalog"
 	"open-cluster-management.io/interlock/pkg/dependency/declaration/settings"
@@ -40,7 +39,7 @@ func (t *taking) installations(ctx context.Context, declarations *catalog.Catalo
 func (s *Snapshot) addInstallation(installation *dependencyv1alpha1.AddOnInstallation) {
 	target := s.objects[installation.Namespace]
 	if target == nil {
-		target = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
+		target = &cluster{}
 		s.objects[installation.Namespace] = target
 	}
 	if target.installations == nil {

@@ -94,8 +94,10 @@ type Snapshot struct {
 	// Declared evaluates the add-ons by their declarations.
 	Declared *evaluation.Evaluator
 
-	settled  *whatif.Evaluation
-	objects  map[string]*cluster
+	settled *whatif.Evaluation
+	objects map[string]*cluster
+	// names are the sorted names of objects.
+	names    []string
 	configs  map[types.NamespacedName]map[string]string
 	versions map[string]string
 	// selected has the clusters that each Placement selects.
@@ -106,14 +108,15 @@ type Snapshot struct {
 	hubAPIs evaluation.APIFacts
 	// kept has the findings of managed clusters by name. It is nil if findings are not kept.
 	kept *sync.Map
-	// onEvaluation is called with the name of each managed cluster whose state is read for an evaluation. It may be nil.
+	// onEvaluation is called with the name of each managed cluster whose state is read for an evaluation, also in parallel. It may be nil.
 	onEvaluation func(cluster string)
 }
 
 // cluster has the objects of a managed cluster.
 type cluster struct {
 	object *clusterv1.ManagedCluster
-	addOns map[string]*addonv1alpha1.ManagedClusterAddOn
+	// addOns are ordered by name.
+	addOns []*addonv1alpha1.ManagedClusterAddOn
 	facts  *dependencyv1alpha1.ManagedClusterFacts
 	// installations has the AddOnInstallations by the names of the add-ons.
 	installations map[string]*dependencyv1alpha1.AddOnInstallation
@@ -140,6 +143,7 @@ func New(content Content) *Snapshot {
 	for i := range content.Installations {
 		s.addInstallation(&content.Installations[i])
 	}
+	s.names = slices.Sorted(maps.Keys(s.objects))
 	s.hubAPIs = fleet.APIFactsOf(content.HubAPIs)
 	for i := range content.Configs {
 		config := &content.Configs[i]
@@ -168,7 +172,7 @@ func (s *Snapshot) addClusters(
 ) {
 	ensure := func(name string) *cluster {
 		if target[name] == nil {
-			target[name] = &cluster{addOns: map[string]*addonv1alpha1.ManagedClusterAddOn{}}
+			target[name] = &cluster{}
 		}
 		return target[name]
 	}
@@ -176,7 +180,6 @@ func (s *Snapshot) addClusters(
 		ensure(clusters[i].Name).object = &clusters[i]
 	}
 	for _, addOn := range addOns {
-		ensure(addOn.Namespace).addOns[addOn.Name] = addOn
 		if host := fleet.HostingCluster(addOn); host != addOn.Namespace {
 			s.hosted[host] = append(s.hosted[host], addOn)
 		}
@@ -186,6 +189,34 @@ func (s *Snapshot) addClusters(
 			ensure(object.Namespace).facts = object
 		}
 	}
+	for _, addOn := range slices.Backward(addOns) { // of add-ons of the same name, which only a file can have, the last counts
+		objects := ensure(addOn.Namespace)
+		objects.addOns = append(objects.addOns, addOn)
+	}
+	for _, objects := range target {
+		slices.SortStableFunc(objects.addOns, func(a, b *addonv1alpha1.ManagedClusterAddOn) int { return cmp.Compare(a.Name, b.Name) })
+		objects.addOns = slices.CompactFunc(objects.addOns, func(a, b *addonv1alpha1.ManagedClusterAddOn) bool { return a.Name == b.Name })
+	}
+}
+
+// addOn returns an add-on. It is nil if there is none.
+func (c cluster) addOn(name string) *addonv1alpha1.ManagedClusterAddOn {
+	index, ok := slices.BinarySearchFunc(c.addOns, name, func(addOn *addonv1alpha1.ManagedClusterAddOn, name string) int {
+		return cmp.Compare(addOn.Name, name)
+	})
+	if !ok {
+		return nil
+	}
+	return c.addOns[index]
+}
+
+// addOnNames returns the names of the add-ons.
+func (c cluster) addOnNames() []string {
+	names := make([]string, 0, len(c.addOns))
+	for _, addOn := range c.addOns {
+		names = append(names, addOn.Name)
+	}
+	return names
 }
 
 // cluster returns the objects of a managed cluster. It is empty for an unknown cluster.
@@ -282,11 +313,11 @@ func (s *Snapshot) Object(name string) *clusterv1.ManagedCluster { return s.clus
 
 // AddOnOn returns an add-on on a managed cluster. It is nil if there is none.
 func (s *Snapshot) AddOnOn(key types.NamespacedName) *addonv1alpha1.ManagedClusterAddOn {
-	return s.cluster(key.Namespace).addOns[key.Name]
+	return s.cluster(key.Namespace).addOn(key.Name)
 }
 
 // IsOn reports whether an add-on is installed on a managed cluster.
-func (s *Snapshot) IsOn(cluster, addOn string) bool { return s.cluster(cluster).addOns[addOn] != nil }
+func (s *Snapshot) IsOn(cluster, addOn string) bool { return s.cluster(cluster).addOn(addOn) != nil }
 
 // IsInstalled reports whether an add-on is on the managed cluster. If the cluster is empty,
 // it reports whether the add-on is on any.
@@ -298,16 +329,11 @@ func (s *Snapshot) IsInstalled(addOn, cluster string) bool {
 }
 
 // Names returns the sorted names of all managed clusters that have an object or add-ons.
-func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.objects)) }
+func (s *Snapshot) Names() []string { return slices.Clone(s.names) }
 
-// Installed returns the add-ons of a managed cluster, ascending by name.
+// Installed returns the add-ons of a managed cluster, ascending by name. Callers must not change the list.
 func (s *Snapshot) Installed(name string) []*addonv1alpha1.ManagedClusterAddOn {
-	addOns := s.cluster(name).addOns
-	installed := make([]*addonv1alpha1.ManagedClusterAddOn, 0, len(addOns))
-	for _, addOn := range slices.Sorted(maps.Keys(addOns)) {
-		installed = append(installed, addOns[addOn])
-	}
-	return installed
+	return s.cluster(name).addOns
 }
 
 // Evaluated returns a function that returns the findings on the edges of an add-on on a
@@ -345,7 +371,7 @@ func (s *Snapshot) Evaluation() *whatif.Evaluation { return s.settled }
 
 // Waiting returns the waiting installations and upgrades on a managed cluster.
 func (s *Snapshot) Waiting(name string) []fleet.Waiting {
-	waiting, err := fleet.Loader{Reader: s}.Waiting(context.Background(), name, slices.Collect(maps.Keys(s.cluster(name).addOns)))
+	waiting, err := fleet.Loader{Reader: s}.Waiting(context.Background(), name, s.cluster(name).addOnNames())
 	if err != nil {
 		return nil // this reader has no errors
 	}
@@ -353,6 +379,7 @@ func (s *Snapshot) Waiting(name string) []fleet.Waiting {
 }
 
 // OnEvaluation sets a function that is called with the name of each managed cluster whose state is read for an evaluation.
+// It may be called in parallel.
 func (s *Snapshot) OnEvaluation(call func(cluster string)) { s.onEvaluation = call }
 
 // Whole returns the whole state of a managed cluster, as the base for changes to try.
@@ -360,10 +387,7 @@ func (s *Snapshot) Whole(name string) whatif.Cluster {
 	if s.onEvaluation != nil {
 		s.onEvaluation(name)
 	}
-	var names []string
-	for addOn := range s.cluster(name).addOns {
-		names = append(names, addOn)
-	}
+	names := s.cluster(name).addOnNames()
 	loader := fleet.Loader{Reader: s, Memory: memory{s}, Offline: s.Policy()}
 	described, addOns, err := loader.Whole(context.Background(), s.Declared, name, names, s.Taken)
 	if err != nil {

@@ -31,8 +31,15 @@ type located struct {
 	Cluster
 
 	name, group string
-	states      map[string]State
-	counts      map[State]int
+	// states are ordered by the names of the add-ons.
+	states []addOnState
+	counts map[State]int
+}
+
+// addOnState is the state of an add-on.
+type addOnState struct {
+	addOn string
+	state State
 }
 
 // addClusters adds the clusters, and counts the states of their add-ons.
@@ -79,11 +86,11 @@ func (f *Finder) NodeStates(cluster, group string) map[string][]StateCount {
 		if cmp.Or(cluster, each.Name) != each.Name || group != "" && cmp.Or(each.Group, Unlabeled) != group {
 			continue
 		}
-		for addOn, state := range each.states {
-			if counts[addOn] == nil {
-				counts[addOn] = map[State]int{}
+		for _, each := range each.states {
+			if counts[each.addOn] == nil {
+				counts[each.addOn] = map[State]int{}
 			}
-			counts[addOn][state]++
+			counts[each.addOn][each.state]++
 		}
 	}
 	ordered := map[string][]StateCount{}
@@ -109,21 +116,23 @@ func (f *Finder) Cluster(name string) (Cluster, bool) {
 // locate returns a managed cluster with the states of its add-ons.
 func locate(hub *snapshot.Snapshot, states *stateFinder, name, groupBy string) located {
 	cluster := located{
-		Cluster: Cluster{Name: text.Name(name), Lost: hub.Lost(name)}, name: name, states: map[string]State{}, counts: map[State]int{},
+		Cluster: Cluster{Name: text.Name(name), Lost: hub.Lost(name)}, name: name, counts: map[State]int{},
 	}
 	if object := hub.Object(name); object != nil {
 		cluster.group, cluster.Detached = object.Labels[groupBy], object.DeletionTimestamp != nil
 		cluster.Group = text.Name(cluster.group)
 	}
 	var findings func(addOn string) []evaluation.Finding
-	for _, addOn := range hub.Installed(name) {
+	installed := hub.Installed(name)
+	cluster.states = make([]addOnState, 0, len(installed))
+	for _, addOn := range installed {
 		state := states.stateOf(cluster.Cluster, addOn, func() bool {
 			if findings == nil {
 				findings = hub.Evaluated(name)
 			}
 			return slices.ContainsFunc(findings(addOn.Name), evaluation.Finding.Unsatisfied)
 		})
-		cluster.states[addOn.Name] = state
+		cluster.states = append(cluster.states, addOnState{addOn.Name, state})
 		cluster.counts[state]++
 	}
 	return cluster
@@ -147,8 +156,8 @@ func (l located) describe(hub *snapshot.Snapshot, states *stateFinder, command f
 		edges = edgesOf(hub, l.name)
 	}
 	l.Working = l.counts[Working]
-	for _, addOn := range hub.Installed(l.name) {
-		state, key, name := l.states[addOn.Name], location{l.name, addOn.Name}, text.Name(addOn.Name)
+	for i, addOn := range hub.Installed(l.name) {
+		state, key, name := l.states[i].state, location{l.name, addOn.Name}, text.Name(addOn.Name)
 		if state == Working && !all {
 			continue
 		}

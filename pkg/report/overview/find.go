@@ -3,8 +3,10 @@ package overview
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"open-cluster-management.io/interlock/pkg/fleet/snapshot"
@@ -58,6 +60,8 @@ type Finder struct {
 	states  *stateFinder
 	// clusters are the managed clusters of the overview, in the order of their names.
 	clusters []located
+	// graph has the dependencies of all add-ons.
+	graph *report.Graph
 }
 
 // New returns a finder for a fleet. It evaluates each managed cluster once.
@@ -65,11 +69,17 @@ func New(hub *snapshot.Snapshot, options Options) *Finder {
 	hub.KeepFindings()
 	causes := report.FindRootCauses(hub, report.Filter{Cluster: options.Cluster})
 	f := &Finder{hub: hub, options: options, causes: causes, states: newStateFinder(causes)}
-	for _, name := range hub.Names() {
-		if cmp.Or(options.Cluster, name) == name {
-			f.clusters = append(f.clusters, locate(hub, f.states, name, options.GroupBy))
-		}
+	names := slices.DeleteFunc(hub.Names(), func(name string) bool { return cmp.Or(options.Cluster, name) != name })
+	f.clusters = make([]located, len(names))
+	var group errgroup.Group
+	group.Go(func() error {
+		f.graph = report.FindGraph(hub, options.Cluster, "")
+		return nil
+	})
+	for i, name := range names {
+		f.clusters[i] = locate(hub, f.states, name, options.GroupBy)
 	}
+	_ = group.Wait() // the function has no error
 	return f
 }
 
@@ -83,7 +93,7 @@ func (f *Finder) Overview() *Overview {
 		Hub: text.OneLine(options.Hub), Selection: text.OneLine(options.Selection), Taken: hub.Taken, Reach: causes.Reach,
 		Fixed:    options.Fixed,
 		Detached: len(causes.Detached), Dependents: causes.AddOns, Causes: []Cause{}, Clusters: []Cluster{},
-		Graph: report.FindGraph(hub, options.Cluster, ""),
+		Graph: f.graph,
 	}
 	notes := o.addCauses(hub, causes, options)
 	o.addUnavailable(hub, causes, options)

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 
@@ -25,22 +26,20 @@ type GridRow struct {
 func newGrid(clusters []located) *Grid {
 	names := map[string]bool{}
 	for i := range clusters {
-		for addOn := range clusters[i].states {
-			names[addOn] = true
+		for _, each := range clusters[i].states {
+			names[each.addOn] = true
 		}
 	}
 	addOns := slices.Sorted(maps.Keys(names))
 	grid := &Grid{AddOns: []string{}, Clusters: make([]GridRow, 0, len(clusters))}
-	for _, addOn := range addOns {
-		grid.AddOns = append(grid.AddOns, text.Name(addOn))
+	columns := make(map[string]int, len(addOns))
+	for column, addOn := range addOns {
+		grid.AddOns, columns[addOn] = append(grid.AddOns, text.Name(addOn)), column
 	}
 	for i := range clusters {
-		states := make([]byte, len(addOns))
-		for j, addOn := range addOns {
-			states[j] = ' '
-			if state, ok := clusters[i].states[addOn]; ok {
-				states[j] = "0123456789"[state.rank()]
-			}
+		states := bytes.Repeat([]byte{' '}, len(addOns))
+		for _, each := range clusters[i].states {
+			states[columns[each.addOn]] = "0123456789"[each.state.rank()]
 		}
 		grid.Clusters = append(grid.Clusters, GridRow{Name: clusters[i].Name, Group: clusters[i].Group, States: string(states)})
 	}

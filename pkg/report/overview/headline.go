@@ -16,12 +16,12 @@ func (s State) fails() bool { return s == Failing || s == Down }
 func (o *Overview) setHeadline(clusters []located, states *stateFinder, causes *report.RootCauses) {
 	failing, explained := 0, 0
 	for i := range clusters {
-		for addOn, state := range clusters[i].states {
-			if !state.fails() {
+		for _, each := range clusters[i].states {
+			if !each.state.fails() {
 				continue
 			}
 			failing++
-			if key := (location{clusters[i].name, addOn}); states.isOf(key, 1) {
+			if key := (location{clusters[i].name, each.addOn}); states.isOf(key, 1) {
 				explained++
 			}
 		}

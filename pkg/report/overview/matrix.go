@@ -43,14 +43,18 @@ func (m *matrixBuilder) add(cluster located) {
 	if cluster.Lost {
 		group.Lost++
 	}
-	for addOn, state := range cluster.states {
-		if m.cells[addOn] == nil {
-			m.cells[addOn] = map[string]map[State][]string{}
+	for _, each := range cluster.states {
+		groups := m.cells[each.addOn]
+		if groups == nil {
+			groups = map[string]map[State][]string{}
+			m.cells[each.addOn] = groups
 		}
-		if m.cells[addOn][cluster.group] == nil {
-			m.cells[addOn][cluster.group] = map[State][]string{}
+		states := groups[cluster.group]
+		if states == nil {
+			states = map[State][]string{}
+			groups[cluster.group] = states
 		}
-		m.cells[addOn][cluster.group][state] = append(m.cells[addOn][cluster.group][state], cluster.name)
+		states[each.state] = append(states[each.state], cluster.name)
 	}
 }
 

@@ -30,12 +30,13 @@ func Shared(affected, others []Traits) []Common {
 	if len(affected) < 2 || len(others) == 0 {
 		return nil
 	}
-	with, without := count(affected), count(others)
 	var shared []Common
-	for trait, n := range with {
-		m := without[trait]
-		if share(n, affected) >= minAffected && share(m, others) <= maxOthers {
-			shared = append(shared, Common{Name: trait.name, Value: trait.value, Affected: n, Others: m})
+	for candidate, n := range count(affected) {
+		if share(n, affected) < minAffected {
+			continue
+		}
+		if m := candidate.countIn(others); share(m, others) <= maxOthers {
+			shared = append(shared, Common{Name: candidate.name, Value: candidate.value, Affected: n, Others: m})
 		}
 	}
 	slices.SortFunc(shared, func(a, b Common) int {
@@ -56,6 +57,16 @@ func count(clusters []Traits) map[trait]int {
 		}
 	}
 	return counted
+}
+
+// countIn returns how many clusters have the trait.
+func (t trait) countIn(clusters []Traits) (n int) {
+	for _, traits := range clusters {
+		if value, ok := traits[t.name]; ok && value == t.value {
+			n++
+		}
+	}
+	return n
 }
 
 func share(n int, of []Traits) float64 { return float64(n) / float64(len(of)) }
