@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/util/validation"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	dependencyv1alpha1 "open-cluster-management.io/interlock/pkg/apis/dependency/v1alpha1"
@@ -161,10 +160,8 @@ func (o *options) validate() error {
 	if o.hub.Concurrency < 1 {
 		return fmt.Errorf("--concurrency=%d: must be at least 1", o.hub.Concurrency)
 	}
-	if problems := validation.IsDNS1123Label(o.hub.LeaderElectionNamespace); o.hub.LeaderElectionNamespace != "" && len(problems) > 0 {
-		return fmt.Errorf("--%s=%q: %s", flagNamespace, o.hub.LeaderElectionNamespace, problems[0])
-	}
 	return cmp.Or(
+		cmdline.DNSLabel(flagNamespace, o.hub.LeaderElectionNamespace),
 		cmdline.ListenAddress(flagMetrics, o.hub.MetricsAddress),
 		cmdline.ListenAddress(flagHealth, o.hub.HealthAddress),
 		cmdline.ListenAddress(flagProfile, o.hub.ProfileAddress),

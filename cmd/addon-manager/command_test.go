@@ -137,6 +137,8 @@ func TestWrongCallsOfTheWebhook(t *testing.T) {
 		"--certificates=":                    "must be interlock or files",
 		"--certificate-dir=/certificate":     "is not read with --certificates=interlock; set --certificates=files",
 		"--stop-after=-1s":                   "--stop-after=-1s: must not be negative",
+		"--namespace=A_b":                    `--namespace="A_b": `,
+		"--service-name=A_b":                 `--service-name="A_b": `,
 		"--certificates=files":               `--certificate-dir="": open tls.crt: no such file`,
 	} {
 		code, out, errOut := run(t, "webhook", argument)

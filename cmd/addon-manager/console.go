@@ -118,6 +118,8 @@ func (o *consoleOptions) validate() error {
 		}
 	}
 	return cmp.Or(
+		cmdline.DNSLabel("namespace", o.console.Namespace),
+		cmdline.DNSLabel("service-name", o.service),
 		cmdline.ListenAddress(flagConsole, o.console.Address),
 		cmdline.ListenAddress(flagMetrics, o.console.MetricsAddress),
 		cmdline.ListenAddress(flagHealth, o.console.HealthAddress),

@@ -21,6 +21,8 @@ func TestWrongCallsOfTheConsole(t *testing.T) {
 		{[]string{"--host=https://a.example"}, `--host="https://a.example": must be a name or an address`},
 		{[]string{"--host="}, `--host="": must be a name`},
 		{[]string{"--certificate-dir=/nowhere"}, `--certificate-dir="/nowhere": open`},
+		{[]string{"--namespace=A_b"}, `--namespace="A_b": `},
+		{[]string{"--service-name=A.b"}, `--service-name="A.b": `},
 		{[]string{"--log-format=xml"}, `--log-format="xml"`},
 		{[]string{"--leader-elect"}, "unknown flag"},
 		{[]string{"page"}, "unknown command"},

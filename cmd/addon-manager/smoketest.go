@@ -25,6 +25,9 @@ dry run, and stores nothing. helm test runs it.`,
 			if options.Timeout <= 0 {
 				return cmdline.UsageError(fmt.Errorf("--timeout=%s: must be positive", options.Timeout))
 			}
+			if err := cmdline.DNSLabel(flagNamespace, options.LeaseNamespace); err != nil {
+				return cmdline.UsageError(err)
+			}
 			restConfig, err := cmdline.RestConfig(kubeconfig)
 			if err != nil {
 				return cmdline.UsageError(fmt.Errorf("--kubeconfig=%q: %w", kubeconfig, err))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"open-cluster-management.io/interlock/pkg/hub/setup/uninstall"
 	"open-cluster-management.io/interlock/pkg/kube/cmdline"
@@ -98,11 +97,6 @@ func (o *uninstallOptions) complete() error {
 	}
 	o.uninstall.Namespace = cmp.Or(o.uninstall.Namespace, cmdline.OwnNamespace(defaultNamespace))
 	o.uninstall.LeaseNamespace = cmp.Or(o.uninstall.LeaseNamespace, o.uninstall.Namespace)
-	if problems := validation.IsDNS1123Label(o.uninstall.Namespace); len(problems) > 0 {
-		return fmt.Errorf("--namespace=%q: %s", o.uninstall.Namespace, problems[0])
-	}
-	if problems := validation.IsDNS1123Label(o.uninstall.LeaseNamespace); len(problems) > 0 {
-		return fmt.Errorf("--%s=%q: %s", flagNamespace, o.uninstall.LeaseNamespace, problems[0])
-	}
-	return nil
+	return cmp.Or(
+		cmdline.DNSLabel("namespace", o.uninstall.Namespace), cmdline.DNSLabel(flagNamespace, o.uninstall.LeaseNamespace))
 }

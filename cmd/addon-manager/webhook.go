@@ -107,6 +107,8 @@ func (o *webhookOptions) validate() error {
 		return fmt.Errorf("--%s=%q: must be off, warn or enforce", flagProtection, o.protection)
 	}
 	return cmp.Or(
+		cmdline.DNSLabel("namespace", o.webhook.Namespace),
+		cmdline.DNSLabel("service-name", o.service),
 		o.validateCertificates(),
 		cmdline.ListenAddress(flagWebhook, o.webhook.Address),
 		cmdline.ListenAddress(flagMetrics, o.webhook.MetricsAddress),

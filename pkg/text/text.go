@@ -20,7 +20,7 @@ const (
 )
 
 // OneLine replaces characters that would break a line or change the direction
-// of the text, and invalid UTF-8.
+// of the text, characters without a width, and invalid UTF-8.
 func OneLine(text string) string { return replace(text, "") }
 
 func replace(text, kept string) string {
@@ -32,9 +32,11 @@ func replace(text, kept string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// controls reports whether a character controls a terminal, or the direction of text.
+// controls reports whether a character controls a terminal, or the direction of text, or hides in it. The characters that join letters have
+// no width either, but some scripts need them.
 func controls(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) ||
+		unicode.Is(unicode.Cf, r) && !unicode.In(r, unicode.Join_Control, unicode.Prepended_Concatenation_Mark)
 }
 
 // NewWriter returns a writer that makes text safe as OneLine does, but keeps line breaks

@@ -18,6 +18,8 @@ func TestOneLine(t *testing.T) {
 		"one\ntwo\r\x00\u2028\u202e": "one two    ",
 		"caf\xe9\xff!":               "caf\uFFFD!",
 		"日本語 👩‍💻":                    "日本語 👩‍💻",
+		"می\u200cخواهم \u0600":       "می\u200cخواهم \u0600",
+		"ad\u200bm\ufeffi\u00adn":    "ad m i n",
 	} {
 		if got := OneLine(input); got != want {
 			t.Errorf("%q: got %q, want %q", input, got, want)
@@ -79,7 +81,7 @@ func FuzzSafe(f *testing.F) {
 			strings.NewReplacer("\n", "", "\t", "").Replace(log.String()),
 		} {
 			if !utf8.ValidString(safe) || strings.ContainsFunc(safe, func(r rune) bool {
-				return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+				return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) || strings.ContainsRune("\u200b\u2060\ufeff", r)
 			}) {
 				t.Errorf("%q became %q", foreign, safe)
 			}

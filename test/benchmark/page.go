@@ -76,6 +76,9 @@ func (s *session) measureChanges(ctx context.Context, viewer *pageViewer, cluste
 		return err
 	}
 	results.Bound("first view: peak memory", "MiB", usage.Peak, result.NeverAbove, pageBoundMiB)
+	if err := s.awaitWatch(ctx, viewer, cluster); err != nil {
+		return err
+	}
 	for i := range changesOnPage {
 		if err := viewer.awaitQuiet(ctx); err != nil {
 			return err
@@ -95,6 +98,17 @@ func (s *session) measureChanges(ctx context.Context, viewer *pageViewer, cluste
 	}
 	results.Measure("after the changes: memory", "MiB", usage.RSS)
 	return nil
+}
+
+// awaitWatch returns after the page shows a change. Until then, the process lists the fleet again, and begins to watch it.
+func (s *session) awaitWatch(ctx context.Context, viewer *pageViewer, cluster string) error {
+	if err := s.setAvailable(ctx, []string{cluster}, simulator.Root, true); err != nil {
+		return err
+	}
+	if _, err := viewer.next(ctx, viewPatience); err != nil {
+		return fmt.Errorf("wait for the watch of the page: %w", err)
+	}
+	return s.setAvailable(ctx, []string{cluster}, simulator.Root, false)
 }
 
 // pageViewer is a process that serves the page, with a client of its events.

@@ -68,6 +68,21 @@ func TestCellOpensItsAddOn(t *testing.T) {
 	b.checkAccessibility()
 }
 
+// TestUnreachableClustersHaveACard tests the card about managed clusters that cannot be reached, and the node of an add-on that is missing.
+func TestUnreachableClustersHaveACard(t *testing.T) {
+	b := open(t, serve(t, mixedfleet.Content(60)).address, 1400, "light")
+	b.waitFor(`document.getElementById("unreachable").textContent === "2 managed clusters cannot be reached"`)
+	const card = `document.getElementById("unreachable").closest("li")`
+	b.waitFor(card + `.innerText.includes("kubectl describe managedcluster cluster0011")`)
+	b.waitFor(card + `.innerText.includes("clusterset=production-us: 2 of the 2, and 10 of the 57 other clusters")`)
+	value[bool](b, card+`.querySelector("details").open = true`)
+	b.waitFor(`[...` + card + `.querySelectorAll("button")].some((each) => each.innerText === "Copy the names")`)
+	b.waitFor(`[...document.querySelectorAll("svg .node")].some((node) =>
+		node.querySelector("title").textContent === "governance-policy-framework" && node.querySelector(".box.failing") &&
+		node.textContent.includes("needed, and not installed on 2"))`)
+	b.checkAccessibility()
+}
+
 // TestLostClusterIsExplained tests the details of a managed cluster that cannot be reached.
 func TestLostClusterIsExplained(t *testing.T) {
 	address, token, _ := strings.Cut(serve(t, mixedfleet.Content(60)).address, "#")

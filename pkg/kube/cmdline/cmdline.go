@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -110,6 +111,14 @@ func ListenAddress(flag, value string) error {
 	}
 	if err != nil {
 		return fmt.Errorf(`--%s=%q: must be [host]:port, or "0" for none`, flag, value)
+	}
+	return nil
+}
+
+// DNSLabel returns an error that names the flag unless the value is empty, or can be the name of a namespace or of a Service.
+func DNSLabel(flag, value string) error {
+	if problems := validation.IsDNS1123Label(value); value != "" && len(problems) > 0 {
+		return fmt.Errorf("--%s=%q: %s", flag, value, problems[0])
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type Mark struct {
 
 // Classes are the classes of marks, worst first, with their colors and meanings.
 var Classes = []struct{ Class, Color, Meaning string }{
-	{"failing", "#f8d7da", "fails somewhere"},
+	{"failing", "#f8d7da", "fails or is missing somewhere"},
 	{"warning", "#fff3cd", "works with less, or not yet"},
 	{"unknown", "#e2e3e5", "not known"},
 	{"working", "#d4edda", "works"},

@@ -81,11 +81,11 @@ func (l *picture) draw() error {
 
 // label returns the lines of a node, with the sign of its state first, and its class and color.
 func (l *picture) label(node *report.GraphNode) (label []string, class, color string) {
-	if l.marks == nil || node.Kind != report.NodeAddOn || node.Clusters == 0 {
+	mark, isMarked := l.marks[node.Name]
+	if !isMarked || node.Kind != report.NodeAddOn {
 		state := stateOf(node)
 		return signed(node), state.class, state.color
 	}
-	mark := l.marks[node.Name]
 	for _, each := range Classes {
 		if each.Class == mark.Class {
 			color = each.Color

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -78,14 +77,15 @@ func (f *Finder) addClusters(o *Overview) {
 // Unlabeled is the group of managed clusters without the label, in the queries of pages. No value of a label begins with it.
 const Unlabeled = "-"
 
-// NodeStates counts the states of each add-on, worst first. A cluster or a group limits them to its managed clusters, by their shown names.
-func (f *Finder) NodeStates(cluster, group string) map[string][]StateCount {
-	counts := map[string]map[State]int{}
+// NodeStates returns the states of add-ons. A cluster or a group limits them to its managed clusters, by their shown names.
+func (f *Finder) NodeStates(cluster, group string) map[string]NodeState {
+	counts, counted := map[string]map[State]int{}, map[string]bool{}
 	for i := range f.clusters {
 		each := &f.clusters[i]
 		if cmp.Or(cluster, each.Name) != each.Name || group != "" && cmp.Or(each.Group, Unlabeled) != group {
 			continue
 		}
+		counted[each.name] = true
 		for _, each := range each.states {
 			if counts[each.addOn] == nil {
 				counts[each.addOn] = map[State]int{}
@@ -93,15 +93,38 @@ func (f *Finder) NodeStates(cluster, group string) map[string][]StateCount {
 			counts[each.addOn][each.state]++
 		}
 	}
-	ordered := map[string][]StateCount{}
+	nodes := f.missing(counted)
 	for addOn := range counts {
+		node := nodes[addOn]
 		for _, state := range States {
 			if count := counts[addOn][state]; count > 0 {
-				ordered[addOn] = append(ordered[addOn], StateCount{State: state, Count: count})
+				node.States = append(node.States, StateCount{State: state, Count: count})
 			}
 		}
+		nodes[addOn] = node
 	}
-	return ordered
+	return nodes
+}
+
+// missing returns the nodes of add-ons that are root causes because they are not installed on these managed clusters.
+func (f *Finder) missing(counted map[string]bool) map[string]NodeState {
+	nodes := map[string]NodeState{}
+	for i := range f.causes.Items {
+		item := &f.causes.Items[i]
+		if item.Verdict != evaluation.NotInstalled || item.AddOn == "" {
+			continue
+		}
+		node := nodes[item.AddOn]
+		for _, cluster := range item.Clusters() {
+			if counted[cluster] {
+				node.Missing++
+			}
+		}
+		if node.Missing > 0 {
+			nodes[item.AddOn] = node
+		}
+	}
+	return nodes
 }
 
 // Cluster returns the details of a managed cluster, by the name that the overview has. The bool is false if the fleet does not have it.
@@ -186,9 +209,8 @@ func (l *located) setCaption(object *clusterv1.ManagedCluster, command func(stri
 		l.Notice = l.Name + " will be detached from the hub, and its add-ons are removed with it."
 	case l.Lost:
 		l.Notice = "The hub has not heard from " + l.Name
-		if available := apimeta.FindStatusCondition(object.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); available != nil &&
-			!available.LastTransitionTime.IsZero() {
-			l.Notice += " since " + available.LastTransitionTime.UTC().Format("2006-01-02 15:04:05 MST")
+		if since := report.LostSince(object); !since.IsZero() {
+			l.Notice += " since " + since.Format("2006-01-02 15:04:05 MST")
 		}
 		l.Notice += ". Everything below is the last known state."
 		l.Caption = "Add-ons on " + l.Name + ", as last known."
@@ -196,7 +218,7 @@ func (l *located) setCaption(object *clusterv1.ManagedCluster, command func(stri
 		return
 	}
 	if len(validation.IsDNS1123Subdomain(l.name)) == 0 {
-		l.Run = command("kubectl describe managedcluster " + l.name)
+		l.Run = command(describeCluster + l.name)
 	}
 }
 

@@ -97,6 +97,7 @@ func (f *Finder) Overview() *Overview {
 	}
 	notes := o.addCauses(hub, causes, options)
 	o.addUnavailable(hub, causes, options)
+	o.addUnreachable(hub, options)
 	for _, unusable := range causes.Unusable {
 		o.Unusable = append(o.Unusable, report.Unusable{AddOn: text.Name(unusable.AddOn), Problem: safeText(unusable.Problem)})
 	}
@@ -118,10 +119,6 @@ func (o *Overview) addNotices(options Options, notes []string) {
 			Text: fmt.Sprintf("This data is old: it was read %s before this page was made.", duration.HumanDuration(age)), Urgent: true,
 		})
 	}
-	add(o.Lost, Notice{
-		Text: fmt.Sprintf("%s cannot be reached. Nothing new is known of the add-ons there: their state is Lost, and no root cause counts them.",
-			text.Count(o.Lost, "managed cluster")),
-	})
 	stale := o.count(Stale)
 	add(stale, Notice{
 		Text: fmt.Sprintf("The conditions of %s are out of date: addon-manager, or the agent that sets Available, has not updated them.",

@@ -37,11 +37,13 @@ type Overview struct {
 	Causes []Cause `json:"causes"`
 	// Unavailable are the other add-ons that are not available. No Required dependency fails because of them. Their entries have no number.
 	Unavailable []Cause `json:"unavailable,omitempty"`
-	Matrix      Matrix  `json:"matrix"`
+	// Unreachable describes the managed clusters that cannot be reached. It is nil if there are none.
+	Unreachable *Unreachable `json:"unreachable,omitempty"`
+	Matrix      Matrix       `json:"matrix"`
 	// Graph has the dependencies of all add-ons.
 	Graph *report.Graph `json:"graph"`
-	// NodeStates has the states of each add-on of the graph, worst first.
-	NodeStates map[string][]StateCount `json:"-"`
+	// NodeStates has the states of the add-ons of the graph.
+	NodeStates map[string]NodeState `json:"-"`
 	// Clusters are the managed clusters where an add-on does not work, or where that is not known. The worst come first.
 	Clusters []Cluster `json:"clusters"`
 	// Grid has the state of each add-on on each managed cluster, for an interactive page.

@@ -271,11 +271,10 @@ func TestNotices(t *testing.T) {
 			oneCluster(), func(options *overview.Options) { options.Notes = []string{"policies\n\x1b are left out"} },
 			[]string{"policies   are left out"},
 		},
-		"lost, stale and detached": {
+		"stale and detached": {
 			mixedfleet.Content(60), func(*overview.Options) {},
 			[]string{
-				"2 managed clusters cannot be reached.", "The conditions of 1 add-on are out of date",
-				"1 managed cluster of the fleet will be detached",
+				"The conditions of 1 add-on are out of date", "1 managed cluster of the fleet will be detached",
 			},
 		},
 	} {

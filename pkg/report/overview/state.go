@@ -49,6 +49,14 @@ type StateCount struct {
 	Count int   `json:"count"`
 }
 
+// NodeState is the state of an add-on on some managed clusters.
+type NodeState struct {
+	// States has the numbers of clusters in each state, worst first.
+	States []StateCount
+	// Missing is the number of clusters where a Required dependency fails because the add-on is not installed.
+	Missing int
+}
+
 // location is an add-on on a managed cluster.
 type location struct{ cluster, addOn string }
 

@@ -2,7 +2,7 @@ import { fleet } from "./store.js";
 import { ClusterNames, Command, plural, Time } from "./parts.jsx";
 
 export function Causes() {
-  const { causes, unavailable, leftOut, unusable } = fleet.value;
+  const { causes, unreachable, unavailable, leftOut, unusable } = fleet.value;
   return (
     <section aria-labelledby="causes">
       <h2 id="causes" tabIndex={-1}>Root causes</h2>
@@ -11,6 +11,7 @@ export function Causes() {
         {causes.map((cause) => <li key={cause.title} id={"cause-" + cause.number}><h3>{cause.number}. {cause.title}</h3><Cause cause={cause} /></li>)}
       </ol>
       {leftOut?.causes ? <p>{leftOut.causes} more root causes have no room here: <code>kubectl addon why</code> has all.</p> : null}
+      {unreachable ? <ul class="causes"><li><Unreachable entry={unreachable} /></li></ul> : null}
       {unavailable ? <h3 id="unavailable">Also not available, and no Required dependency fails because of it</h3> : null}
       {unavailable ? <ul class="causes">{unavailable.map((cause) => <li key={cause.title}><h4>{cause.title}</h4><Cause cause={cause} /></li>)}</ul> : null}
       {leftOut?.unavailable ? <p>{leftOut.unavailable} more have no room here: <code>kubectl addon why -o json</code> has all, as <code>failingThemselves</code>.</p> : null}
@@ -41,10 +42,33 @@ function Cause({ cause }) {
   if (cause.run) rows.push(["Run", <>{cause.run.map((line) => <Command key={line} line={line} />)}<span class="quiet">{cause.effect}</span></>]);
   return (
     <>
-      <dl>{rows.filter(([, content]) => content).map(([name, content], i) => [<dt key={"t" + i}>{name}</dt>, <dd key={"d" + i}>{content}</dd>])}</dl>
+      <Rows rows={rows} />
       <details>
         <summary>{plural(cause.clusters, "affected managed cluster")}</summary>
         <ClusterNames list={cause.clusterNames} />
+      </details>
+    </>
+  );
+}
+
+// Rows shows names with their contents. It leaves out the empty ones.
+function Rows({ rows }) {
+  return <dl>{rows.filter(([, content]) => content).map(([name, content], i) => [<dt key={"t" + i}>{name}</dt>, <dd key={"d" + i}>{content}</dd>])}</dl>;
+}
+
+// Unreachable shows the managed clusters that cannot be reached.
+function Unreachable({ entry }) {
+  const rows = [["On", entry.on]];
+  if (entry.since) rows.push(["Since", <><Time value={entry.since} />, {entry.place}</>]);
+  rows.push(...(entry.inCommon ?? []).map((text) => ["In common", text]), ["Note", entry.note]);
+  if (entry.run) rows.push(["Run", <><Command line={entry.run} /><span class="quiet">{entry.effect}</span></>]);
+  return (
+    <>
+      <h3 id="unreachable">{entry.title}</h3>
+      <Rows rows={rows} />
+      <details>
+        <summary>{plural(entry.clusters, "managed cluster")}</summary>
+        <ClusterNames list={entry.clusterNames} />
       </details>
     </>
   );

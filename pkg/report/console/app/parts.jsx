@@ -39,15 +39,19 @@ export function Command({ line }) {
 
 // ClusterNames lists managed clusters. A name opens the details.
 export function ClusterNames({ list }) {
+  const names = list.names ?? [];
   return (
-    <ul class="on">
-      {(list.names ?? []).map((name) => (
-        <li key={name}>
-          <button type="button" class="link" onClick={() => openCluster(name)}>{name}</button>
-        </li>
-      ))}
-      {list.leftOut ? <li class="quiet">and {list.leftOut} more</li> : null}
-    </ul>
+    <>
+      {names.length > 1 ? <p><Copy text={names.join("\n")} name="Copy the names of the managed clusters">Copy {list.leftOut ? `the first ${names.length}` : "the"} names</Copy></p> : null}
+      <ul class="on">
+        {names.map((name) => (
+          <li key={name}>
+            <button type="button" class="link" onClick={() => openCluster(name)}>{name}</button>
+          </li>
+        ))}
+        {list.leftOut ? <li class="quiet">and {list.leftOut} more</li> : null}
+      </ul>
+    </>
   );
 }
 
