@@ -17,6 +17,7 @@ var (
 //
 //go:embed hub/clusterrole.yaml hub/role.yaml hub/webhook-clusterrole.yaml hub/webhook-role.yaml
 //go:embed hub/lifecycle-clusterrole.yaml hub/graft-clusterrole.yaml hub/guard-policy-clusterrole.yaml hub/guard-webhook-clusterrole.yaml
+//go:embed console/clusterrole.yaml console/role.yaml
 var Roles embed.FS
 
 // Runbook is a ConfigMap with the pages of alerts, verdicts and reasons.

@@ -18,8 +18,11 @@ import (
 // DefaultNamespace is the namespace that Interlock is usually installed in.
 const DefaultNamespace = "interlock-system"
 
-// Webhook is the name of the webhook's Deployment.
-const Webhook = "interlock-webhook"
+// Webhook and Console are the names of the Deployments of the webhook and of the console, which is optional.
+const (
+	Webhook = "interlock-webhook"
+	Console = "interlock-console"
+)
 
 // Hub is a hub that may run Interlock.
 type Hub struct {

@@ -41,10 +41,10 @@ func NewCommand(src *source.Source, streams genericiooptions.IOStreams) *cobra.C
 		Use:   "doctor",
 		Short: "Check whether Interlock itself works",
 		Long: `Check Interlock on a hub: the version of Open Cluster Management, Interlock's pods,
-versions, rights and leader, its webhook, the guard, the gates, the graft, the records of
-declarations, addon-agent on the managed clusters and what it was requested to report,
-the declarations of add-ons, and verdicts that are held. The line below a check that
-failed, or that is worth a look, shows what to do.
+versions, rights and leader, its webhook and its console, the guard, the gates, the
+graft, the records of declarations, addon-agent on the managed clusters and what it was
+requested to report, the declarations of add-ons, and verdicts that are held. The line
+below a check that failed, or that is worth a look, shows what to do.
 
 It writes nothing. Whether the API server acts on the guard is found by what add-ons
 report: none may be available while a Required dependency fails.
@@ -117,6 +117,7 @@ var checks = []check{
 	{"addon-manager", checkAddonManager},
 	{"leader", checkLeader},
 	{"webhook", checkWebhook},
+	{"console", checkConsole},
 	{"versions", checkVersions},
 	{"rights", checkRights},
 	{GuardCheck, checkGuard},

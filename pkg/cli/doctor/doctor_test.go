@@ -89,6 +89,7 @@ func healthyHub() objects {
 		"CustomResourceDefinition " + dependencyv1alpha1.CRDName:       `{}`,
 		"Deployment interlock-addon-manager":                           runningDeployment,
 		"Deployment interlock-webhook":                                 runningDeployment,
+		"Deployment interlock-console":                                 runningDeployment,
 		"Lease interlock-addon-manager":                                lease("2026-08-01T10:04:55.123456Z"),
 		"EndpointSlice interlock-webhook":                              endpoints,
 		"ValidatingWebhookConfiguration interlock-webhook":             `webhooks: [{clientConfig: {caBundle: YQ==}}]`,
@@ -98,7 +99,7 @@ func healthyHub() objects {
 	}
 	for _, grant := range grants {
 		role := roleManifest(grant.file)
-		content, _ := deploy.Roles.ReadFile("hub/" + grant.file)
+		content, _ := deploy.Roles.ReadFile(grant.file)
 		hub[role.Kind+" "+role.Name] = string(content)
 		hub[role.Kind+"Binding "+role.Name] = fmt.Sprintf(roleBinding, role.Kind, role.Name, grant.account)
 	}

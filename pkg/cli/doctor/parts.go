@@ -8,6 +8,7 @@ import (
 
 	"open-cluster-management.io/interlock/pkg/cli/components"
 	"open-cluster-management.io/interlock/pkg/names"
+	"open-cluster-management.io/interlock/pkg/text"
 )
 
 func checkAddonManager(ctx context.Context, h *hub) []result {
@@ -37,5 +38,5 @@ func (h *hub) checkDeployment(ctx context.Context, name, consequence string) []r
 			return []result{{failed, fmt.Sprintf("The rollout of %s is stuck: %v", name, condition["message"]), describe}}
 		}
 	}
-	return []result{{passed, fmt.Sprintf("%s runs with %d replicas of %s", name, ready, components.ImageOf(object)), ""}}
+	return []result{{passed, fmt.Sprintf("%s runs with %s of %s", name, text.Count(int(ready), "replica"), components.ImageOf(object)), ""}}
 }

@@ -55,6 +55,24 @@ func TestWebhook(t *testing.T) {
 	})
 }
 
+func TestConsole(t *testing.T) {
+	const name = "Deployment interlock-console"
+	runCases(t, "console", map[string]testCase{
+		"it runs": {nil, []string{"✔ interlock-console runs with 2 replicas of example.com"}},
+		"pods that are not ready": {
+			func(o objects, _ *snapshot.Content) { o[name] = `{spec: {replicas: 1}, status: {readyReplicas: 0}}` },
+			[]string{
+				"✖ interlock-console has 0 of 1 replicas ready. Nobody can open the page of the fleet without it",
+				"→ kubectl -n interlock-system describe deployment interlock-console",
+			},
+		},
+	})
+	withoutConsole := diagnoseChanged(t, func(o objects, _ *snapshot.Content) { delete(o, name) })
+	if got := resultsOf(withoutConsole, "console"); got != "" {
+		t.Errorf("the console is optional, and doctor says %q", got)
+	}
+}
+
 func TestVersions(t *testing.T) {
 	template := func(tag string) string {
 		return `spec: {agentSpec: {workload: {manifests: [{kind: Role}, {kind: Deployment,
@@ -73,6 +91,10 @@ func TestVersions(t *testing.T) {
 		"another webhook": {
 			func(o objects, _ *snapshot.Content) { o["Deployment interlock-webhook"] = manager("a/b:0.2.0") },
 			[]string{"✖ The version of interlock-webhook is 0.2.0, and that of addon-manager 0.1.0"},
+		},
+		"another console": {
+			func(o objects, _ *snapshot.Content) { o["Deployment interlock-console"] = manager("a/b:0.2.0") },
+			[]string{"- The version of interlock-console is 0.2.0, and that of addon-manager 0.1.0 → helm upgrade"},
 		},
 		"another plugin": {func(o objects, _ *snapshot.Content) {
 			o["Deployment interlock-addon-manager"], o["Deployment interlock-webhook"] = manager("localhost:5000/b:0.3.0"), manager("b:0.3.0")

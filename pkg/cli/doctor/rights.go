@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -25,14 +26,21 @@ type grant struct {
 }
 
 var grants = []grant{
-	{"clusterrole.yaml", names.AddonManager, nil},
-	{"role.yaml", names.AddonManager, nil},
-	{"webhook-clusterrole.yaml", webhookName, nil},
-	{"webhook-role.yaml", webhookName, nil},
-	{"graft-clusterrole.yaml", names.AddonManager, needsGraftRights},
-	{"guard-policy-clusterrole.yaml", names.AddonManager, needsRightsFor(names.Guard, "MutatingAdmissionPolicy", "v1", "v1beta1")},
-	{"guard-webhook-clusterrole.yaml", names.AddonManager, needsRightsFor(names.Guard, "MutatingWebhookConfiguration", "v1")},
-	{"lifecycle-clusterrole.yaml", names.AddonManager, needsRightsFor(lifecycleName, "MutatingWebhookConfiguration", "v1")},
+	{"hub/clusterrole.yaml", names.AddonManager, nil},
+	{"hub/role.yaml", names.AddonManager, nil},
+	{"hub/webhook-clusterrole.yaml", webhookName, nil},
+	{"hub/webhook-role.yaml", webhookName, nil},
+	{"hub/graft-clusterrole.yaml", names.AddonManager, needsGraftRights},
+	{"hub/guard-policy-clusterrole.yaml", names.AddonManager, needsRightsFor(names.Guard, "MutatingAdmissionPolicy", "v1", "v1beta1")},
+	{"hub/guard-webhook-clusterrole.yaml", names.AddonManager, needsRightsFor(names.Guard, "MutatingWebhookConfiguration", "v1")},
+	{"hub/lifecycle-clusterrole.yaml", names.AddonManager, needsRightsFor(lifecycleName, "MutatingWebhookConfiguration", "v1")},
+	{"console/clusterrole.yaml", components.Console, hasConsole},
+	{"console/role.yaml", components.Console, hasConsole},
+}
+
+func hasConsole(ctx context.Context, h *hub) (bool, error) {
+	console, err := h.Deployment(ctx, components.Console)
+	return console != nil, err
 }
 
 func needsGraftRights(ctx context.Context, h *hub) (bool, error) {
@@ -70,12 +78,12 @@ func checkRights(ctx context.Context, h *hub) []result {
 		case err != nil:
 			return append(results, unreadable("The rights of "+grant.account, err)...)
 		case problem != "":
-			results = append(results, result{failed, problem, "helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/hub"})
+			results = append(results, result{failed, problem, "helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/" + path.Dir(grant.file)})
 		}
 	}
 	switch {
 	case len(results) == 0:
-		return []result{{passed, "addon-manager and its webhook have the rights that they need", ""}}
+		return []result{{passed, "All parts on the hub have the rights that they need", ""}}
 	case h.versionDiffers(ctx): // Another version may need other rights.
 		for i := range results {
 			results[i].status, results[i].repair = note, "docs/kubectl-addon.md#install"
@@ -161,7 +169,7 @@ func covers(rule, required rbacv1.PolicyRule) bool {
 // roleManifest returns a Role or ClusterRole as this program ships it.
 func roleManifest(file string) *rbacv1.Role {
 	role := &rbacv1.Role{}
-	content, err := deploy.Roles.ReadFile("hub/" + file)
+	content, err := deploy.Roles.ReadFile(file)
 	if err == nil {
 		err = yaml.Unmarshal(content, role)
 	}

@@ -14,7 +14,7 @@ func TestRights(t *testing.T) {
 			"resources: [managedclusters]\n    verbs: [list]", 1)
 	}
 	runCases(t, "rights", map[string]testCase{
-		"all of them": {nil, []string{"✔ addon-manager and its webhook have the rights that they need"}},
+		"all of them": {nil, []string{"✔ All parts on the hub have the rights that they need"}},
 		"all by wildcards": {
 			func(o objects, _ *snapshot.Content) {
 				o[role] = `rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`
@@ -39,6 +39,14 @@ func TestRights(t *testing.T) {
 			o["RoleBinding interlock-addon-manager"] = strings.Replace(o["RoleBinding interlock-addon-manager"], "namespace: interlock-system",
 				"namespace: default", 1)
 		}, []string{"✖ No RoleBinding interlock-addon-manager gives interlock-addon-manager its rights"}},
+		"of the console": {
+			func(o objects, _ *snapshot.Content) { delete(o, "ClusterRole interlock-console") },
+			[]string{"✖ The ClusterRole interlock-console is missing, so interlock-console lacks its rights → helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/console"},
+		},
+		"no console": {func(o objects, _ *snapshot.Content) {
+			delete(o, "ClusterRole interlock-console")
+			delete(o, "Deployment interlock-console")
+		}, []string{"✔"}},
 		"no right to graft": {
 			func(o objects, _ *snapshot.Content) { delete(o, graft) },
 			[]string{"✖ No ClusterRoleBinding interlock-addon-manager-graft"},

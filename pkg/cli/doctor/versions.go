@@ -34,6 +34,10 @@ func checkVersions(ctx context.Context, h *hub) []result {
 	if err != nil {
 		return unreadable("The version of the webhook", err)
 	}
+	console, err := h.versionOf(ctx, components.Console)
+	if err != nil {
+		return unreadable("The version of the console", err)
+	}
 	agent, err := h.Agent(ctx)
 	if err != nil {
 		return unreadable("The AddOnTemplate "+agentAddOn, err)
@@ -44,6 +48,7 @@ func checkVersions(ctx context.Context, h *hub) []result {
 		version string
 	}{
 		{result{failed, webhookName, "helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/hub, with one version for both"}, webhook},
+		{result{note, components.Console, "helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/console, with the version of addon-manager"}, console},
 		{result{
 			note, "addon-agent, as OCM deploys it,",
 			"helm upgrade, kubectl addon hub upgrade, or kubectl apply -k deploy/agent-addon, with the version of addon-manager",

@@ -29,6 +29,7 @@ func read(ctx context.Context, hub components.Hub) []report.Component {
 		{"Open Cluster Management", crd, func(o *unstructured.Unstructured) string { return o.GetAnnotations()[names.OCMVersion] }},
 		{names.AddonManager, deployment(names.AddonManager), components.VersionOf},
 		{components.Webhook, deployment(components.Webhook), components.VersionOf},
+		{components.Console, deployment(components.Console), components.VersionOf},
 		{"addon-agent, as OCM deploys it", hub.Agent, components.VersionOf},
 	} {
 		component := report.Component{Name: part.name, Status: report.ComponentInstalled}

@@ -29,14 +29,15 @@ func deployment(name, image string) *appsv1.Deployment {
 	}
 }
 
-// TestComponentsOfHub tests a hub with addon-manager, without a webhook, and with a kind that the user may not read.
+// TestComponentsOfHub tests a hub with addon-manager and the console, without a webhook, and with a kind that the user may not read.
 func TestComponentsOfHub(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := appsv1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	hub := fake.NewClientBuilder().WithScheme(scheme).
-		WithObjects(deployment("interlock-addon-manager", "registry.example.com:5000/interlock-addon-manager:v0.2.0@sha256:00")).
+		WithObjects(deployment("interlock-addon-manager", "registry.example.com:5000/interlock-addon-manager:v0.2.0@sha256:00"),
+			deployment("interlock-console", "registry.example.com:5000/interlock-addon-manager:v0.1.0")).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Get: func(ctx context.Context, reader client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 				if object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
@@ -53,6 +54,7 @@ func TestComponentsOfHub(t *testing.T) {
 		},
 		{Name: "interlock-addon-manager", Status: report.ComponentInstalled, Version: "0.2.0"},
 		{Name: "interlock-webhook", Status: report.ComponentNotInstalled},
+		{Name: "interlock-console", Status: report.ComponentInstalled, Version: "0.1.0"},
 		{Name: "addon-agent, as OCM deploys it", Status: report.ComponentNotInstalled},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
