@@ -8,8 +8,10 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -49,7 +51,7 @@ func watch(ctx context.Context, client kubernetes.Interface, namespace string) (
 		klog.FromContext(ctx).Info("The TLS profile has changed; stopping, to be started again with it", "configMap", name)
 		cancel(ErrProfileChanged)
 	}
-	// The library waits for a cluster that does not respond, and would wait for the right too.
+	// The library waits for a cluster that does not respond, and would wait for the right to list too.
 	switch err := exists(ctx, client, namespace); {
 	case apierrors.IsForbidden(err):
 		klog.FromContext(ctx).Info("No right to read the TLS profile, so the default counts", "configMap", name)
@@ -75,11 +77,15 @@ func watch(ctx context.Context, client kubernetes.Interface, namespace string) (
 	return profile, ctx, nil
 }
 
-// exists returns an error unless there is a profile.
+// exists returns an error unless there is a profile. It lists as the library does, so that it needs the same right.
 func exists(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	ctx, cancel := context.WithTimeout(ctx, responseTime)
 	defer cancel()
-	_, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, sdktls.ConfigMapName, metav1.GetOptions{})
+	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, sdktls.ConfigMapName).String()
+	profiles, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{FieldSelector: selector})
+	if err == nil && len(profiles.Items) == 0 {
+		return apierrors.NewNotFound(corev1.Resource("configmaps"), sdktls.ConfigMapName)
+	}
 	return err
 }
 

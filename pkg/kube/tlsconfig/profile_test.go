@@ -94,9 +94,10 @@ func TestAChangeOfTheProfileEndsTheContext(t *testing.T) {
 	}
 }
 
+// TestWithoutTheRightToReadTheProfileTheDefaultCounts tests a process that may get the profile, and may not list it: it must not wait.
 func TestWithoutTheRightToReadTheProfileTheDefaultCounts(t *testing.T) {
 	client := fake.NewClientset()
-	client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+	client.PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(corev1.Resource("configmaps"), "ocm-tls-profile", errors.New("no right"))
 	})
 	read, ctx, err := watch(t.Context(), client, namespace)
@@ -116,7 +117,6 @@ func TestAClusterThatDoesNotRespondDelaysNothing(t *testing.T) {
 			fail := func(clienttesting.Action) (bool, runtime.Object, error) {
 				return !responds.Load(), nil, errors.New("connection refused")
 			}
-			client.PrependReactor("get", "configmaps", fail)
 			client.PrependReactor("list", "configmaps", fail)
 			read, ctx, err := watch(t.Context(), client, namespace)
 			if err != nil || ctx.Err() != nil || read.minVersion != 0 {
