@@ -134,9 +134,15 @@ func (c Change) applyVersions(cluster *Cluster) {
 // Findings returns the findings on all edges of the installed add-ons, by add-on. It evaluates dependencies before dependents, and
 // sets the conditions that follow from the findings.
 func (e *Evaluation) Findings(cluster Cluster) map[string][]evaluation.Finding {
-	addOns := maps.Clone(cluster.AddOns)
-	observe := func(name string) evaluation.Observation { return addOns[name] }
-	findings := map[string][]evaluation.Finding{}
+	settled := map[string]evaluation.Observation{} // the add-ons with other conditions than before
+	observe := func(name string) evaluation.Observation {
+		if observed, ok := settled[name]; ok {
+			return observed
+		}
+		return cluster.AddOns[name]
+	}
+	findings := make(map[string][]evaluation.Finding, len(cluster.AddOns))
+	now := metav1.NewTime(cluster.Now)
 	for _, group := range e.order {
 		// Add-ons that refer to each other are evaluated until no condition changes any more.
 		// Only Required edges propagate, and cycles of Required edges do not apply. So this
@@ -144,26 +150,25 @@ func (e *Evaluation) Findings(cluster Cluster) map[string][]evaluation.Finding {
 		for passes, changed := 0, true; changed && passes <= len(group); passes++ {
 			changed = false
 			for _, name := range group {
-				observed, installed := addOns[name]
-				if !installed {
+				if _, installed := cluster.AddOns[name]; !installed {
 					continue
 				}
 				findings[name] = e.evaluator.Evaluate(name, e.evaluator.State(name, cluster.Cluster, observe))
-				addOns[name] = setConditions(observed, findings[name], metav1.NewTime(cluster.Now))
-				failed, fails := availability.RequiredFails(observed.Degraded), availability.RequiredFails(addOns[name].Degraded)
-				changed = changed || len(group) > 1 && failed != fails
+				last := observe(name)
+				degraded := condition.Decide(condition.Stored{Degraded: last.Degraded}, findings[name], now).Degraded
+				if degraded == nil { // the last one stays
+					continue
+				}
+				settled[name] = withDegraded(last, degraded, now)
+				changed = changed || len(group) > 1 && availability.RequiredFails(last.Degraded) != availability.RequiredFails(degraded)
 			}
 		}
 	}
 	return findings
 }
 
-// setConditions returns the add-on with the conditions that addon-manager and its agent set because of the findings.
-func setConditions(observed evaluation.Observation, findings []evaluation.Finding, now metav1.Time) evaluation.Observation {
-	degraded := condition.Decide(condition.Stored{Degraded: observed.Degraded}, findings, now).Degraded
-	if degraded == nil {
-		return observed
-	}
+// withDegraded returns the add-on with another condition of addon-manager, and with the one that its agent sets because of it.
+func withDegraded(observed evaluation.Observation, degraded *metav1.Condition, now metav1.Time) evaluation.Observation {
 	failed := availability.RequiredFails(observed.Degraded)
 	observed.Degraded = degraded
 	available := observed.Available

@@ -37,14 +37,17 @@ export function Grid() {
   const virtualizer = useRows(rows.length, element);
   const longest = (names, most) => Math.min(most, Math.max(16, ...names.map((name) => name.length)));
   const width = `${1.5 + .6 * longest(grid.clusters.slice(0, 1000).map((row) => row.name), 40)}rem`;
-  const height = `${1 + .54 * longest(columns.map((i) => grid.addOns[i]), 50)}rem`;
+  const heightOf = (names) => `${1 + .54 * longest(names, 50)}rem`;
+  const height = heightOf(columns.map((i) => grid.addOns[i]));
+  // The height of all managed clusters, so that the grid of a few has no empty part, and the page does not move with the filters.
+  const maxHeight = `calc(${heightOf(grid.addOns)} + ${grid.clusters.length * rowHeight}px + 1.5rem)`;
   return (
     <section aria-labelledby="clusters">
       <h2 id="clusters" tabIndex={-1}>Managed clusters</h2>
       <Filters />
       <Found />
       <p>A row opens the details of its managed cluster below, and a cell opens them at its add-on. In an empty cell, the add-on is not installed.</p>
-      <div class="scroll grid" ref={element} role="grid" tabIndex={0} aria-label="Add-ons on managed clusters" aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1} onKeyDown={(event) => move(event, virtualizer)}>
+      <div class="scroll grid" style={{ maxHeight }} ref={element} role="grid" tabIndex={0} aria-label="Add-ons on managed clusters" aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1} onKeyDown={(event) => move(event, virtualizer)}>
         <div class="head" role="row" aria-rowindex={1}>
           <span class="name" role="columnheader" style={{ width }}>Managed cluster</span>
           {columns.map((i) => <span key={i} class="cell" role="columnheader" title={grid.addOns[i]} style={{ height }}><span>{grid.addOns[i]}</span></span>)}
