@@ -233,6 +233,6 @@ spec:
 	It("sees that Interlock is not installed", func() {
 		out, errOut, code := run("version", "-o", "jsonpath={.hub.components[*].status}")
 		Expect(code).To(Equal(0), errOut)
-		Expect(out).To(Equal("Installed Unknown Unknown Unknown Unknown"))
+		Expect(out).To(Equal("Installed Unknown Unknown Unknown Unknown Unknown"))
 	})
 })

@@ -105,7 +105,7 @@ var _ = BeforeSuite(func(ctx context.Context) {
 func join(ctx context.Context, name, labels string) *unstructured.Unstructured {
 	labels = strings.Replace(labels, "set:", "cluster.open-cluster-management.io/clusterset:", 1)
 	object := create(ctx, `{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster,
-		metadata: {name: `+name+`, labels: `+labels+`}, spec: {hubAcceptsClient: true}}`)[0]
+		metadata: {name: `+name+`, labels: `+labels+`}, spec: {hubAcceptsClient: true, leaseDurationSeconds: 3600}}`)[0]
 	status := `{"status": {"clusterClaims": [{"name": "platform", "value": "on-` + name + `"}],
 		"conditions": [{"type": "ManagedClusterConditionAvailable", "status": "True",
 		"reason": "Test", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`

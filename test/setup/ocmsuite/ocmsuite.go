@@ -65,6 +65,8 @@ func Accept(ctx context.Context, hub *ocm.Hub, name string, labels map[string]st
 	GinkgoHelper()
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 	cluster.Spec.HubAcceptsClient = true
+	// Nothing renews the lease of the cluster. OCM would take it for lost after five minutes, which a slow machine needs for a suite.
+	cluster.Spec.LeaseDurationSeconds = 3600
 	// A cluster of that name may still be deleted: by the attempt before, for instance.
 	Eventually(func() error { return hub.Client.Create(ctx, cluster) }).Should(Succeed())
 	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(hub.Client.Delete(ctx, cluster)) })
