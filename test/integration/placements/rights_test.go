@@ -251,6 +251,9 @@ func createInterlockParts(ctx context.Context) {
 	} {
 		deploy(ctx, interlock, readManifest("hub/"+file+".yaml"))
 	}
+	for _, file := range []string{"clusterrole", "clusterrolebinding", "role", "rolebinding", "deployment"} {
+		deploy(ctx, interlock, readManifest("console/"+file+".yaml"))
+	}
 	deploy(ctx, interlock, readManifest("graft/clusterrolebinding.yaml"))
 	deploy(ctx, interlock, readManifest("lifecycle/clusterrolebinding.yaml"))
 	for _, rule := range []string{names.Guard, names.Gate} {
