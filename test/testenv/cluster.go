@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -167,10 +169,16 @@ func (c *Cluster) StopAPIServer() error {
 	return nil
 }
 
-// StartAPIServer ends an outage. Address, data and users stay the same.
+// StartAPIServer ends an outage. Address, data and users stay the same. It tries again if the API server ends at once: meanwhile, a
+// connection of another process may have been given its port.
 func (c *Cluster) StartAPIServer() error {
-	if err := c.env.ControlPlane.APIServer.Start(); err != nil {
-		return fmt.Errorf("start the API server of %s again: %w", c.name, err)
+	var failure error
+	err := wait.PollUntilContextTimeout(context.Background(), time.Second, patience, true, func(context.Context) (bool, error) {
+		failure = c.env.ControlPlane.APIServer.Start()
+		return failure == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("start the API server of %s again: %w", c.name, failure)
 	}
 	return c.trust(c.trusted) // each start writes the file anew
 }

@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,11 @@ func testRestart(ctx context.Context, t *testing.T, cluster *Cluster) {
 	if _, err := clientOf(t, cluster.Config).Discovery().ServerVersion(); err == nil {
 		t.Error("API server responds although it was stopped")
 	}
+	other, err := new(net.ListenConfig).Listen(ctx, "tcp", strings.Trim(strings.TrimPrefix(cluster.Config.Host, "https:"), "/")) // another process has the port
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(2*time.Second, func() { _ = other.Close() })
 	if err := cluster.StartAPIServer(); err != nil {
 		t.Fatal(err)
 	}
