@@ -81,7 +81,8 @@ func FuzzSafe(f *testing.F) {
 			strings.NewReplacer("\n", "", "\t", "").Replace(log.String()),
 		} {
 			if !utf8.ValidString(safe) || strings.ContainsFunc(safe, func(r rune) bool {
-				return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) || strings.ContainsRune("\u200b\u2060\ufeff", r)
+				return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) ||
+					strings.ContainsRune("\u200b\u2060\ufeff", r)
 			}) {
 				t.Errorf("%q became %q", foreign, safe)
 			}

@@ -72,7 +72,9 @@ func testRestart(ctx context.Context, t *testing.T, cluster *Cluster) {
 	if _, err := clientOf(t, cluster.Config).Discovery().ServerVersion(); err == nil {
 		t.Error("API server responds although it was stopped")
 	}
-	other, err := new(net.ListenConfig).Listen(ctx, "tcp", strings.Trim(strings.TrimPrefix(cluster.Config.Host, "https:"), "/")) // another process has the port
+	// Another process has the port for a while.
+	address := strings.Trim(strings.TrimPrefix(cluster.Config.Host, "https:"), "/")
+	other, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
