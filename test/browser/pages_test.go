@@ -163,7 +163,8 @@ func TestWhatIf(t *testing.T) {
 	choose("managed-serviceaccount")
 	b.waitFor(result + `.startsWith("The choice has changed")`)
 	b.run(chromedp.Click(chromedp.CSS("#whatif ~ form button")))
-	b.waitFor(result + `.includes("The dependency fails already, or another one does") && !` + result + `.includes("The choice has changed") && ` +
+	b.waitFor(result + `.includes("The dependency fails already, or another one does") && ` +
+		`!` + result + `.includes("The choice has changed") && ` +
 		`` + result + `.includes("3 add-ons stop working on 52 managed clusters")`)
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=version]"), "2.0.0"), chromedp.Click(chromedp.CSS("#whatif ~ form button")))
 	b.waitFor(result + `.includes("not known on 60 managed clusters") && ` +
